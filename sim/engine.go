@@ -1,0 +1,159 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// HandlerID names a registered Handler.
+type HandlerID uint16
+
+// Handler is an actor: it receives its own events in the engine's total order.
+// An error stops the run and is returned by Run.
+type Handler interface {
+	Handle(k *Engine, kind uint16, arg uint32) error
+}
+
+// Errors that a run can end with.
+var (
+	// ErrEventLimit reports that the cap set by SetMaxEvents was reached.
+	ErrEventLimit = errors.New("event limit reached")
+	// ErrLivelock reports that one instant processed more events than
+	// SetMaxPerInstant allows: time no longer advances.
+	ErrLivelock = errors.New("simulated time does not advance")
+)
+
+const (
+	checkEvery           = 1024
+	defaultMaxPerInstant = 50_000_000
+)
+
+// Engine advances handlers through simulated time. The zero value is ready.
+// One engine is single-threaded; run several engines for several cores.
+type Engine struct {
+	queue         queue
+	now           Time
+	seq           uint64
+	processed     uint64
+	maxEvents     uint64
+	maxPerInstant uint64
+	atInstant     uint64
+	handlers      []Handler
+	err           error
+	running       bool
+}
+
+// Register adds a handler and returns its ID. It panics during a run and on
+// the 65,537th handler.
+func (k *Engine) Register(h Handler) HandlerID {
+	if k.running {
+		panic("sim: Register during Run")
+	}
+	if len(k.handlers) > 1<<16-1 {
+		panic("sim: more than 65536 handlers")
+	}
+	k.handlers = append(k.handlers, h)
+	return HandlerID(len(k.handlers) - 1)
+}
+
+// Reserve makes room for n pending events, so that the queue never grows.
+func (k *Engine) Reserve(n int) {
+	if cap(k.queue.heap) < n {
+		heap := make([]event, len(k.queue.heap), n)
+		copy(heap, k.queue.heap)
+		k.queue.heap = heap
+	}
+}
+
+// SetMaxEvents caps the events of the engine's life; 0 means no cap.
+func (k *Engine) SetMaxEvents(n uint64) { k.maxEvents = n }
+
+// SetMaxPerInstant caps the events of one instant; 0 restores the default.
+func (k *Engine) SetMaxPerInstant(n uint64) { k.maxPerInstant = n }
+
+// Now returns the present simulated time.
+func (k *Engine) Now() Time { return k.now }
+
+// Pending returns how many events wait.
+func (k *Engine) Pending() int { return k.queue.len() }
+
+// Processed returns how many events have been handled.
+func (k *Engine) Processed() uint64 { return k.processed }
+
+// At schedules an event for dst at time t, behind all that already wait for
+// that instant. It panics when t lies in the past.
+func (k *Engine) At(t Time, dst HandlerID, kind uint16, arg uint32) {
+	if t < k.now {
+		panic(fmt.Sprintf("sim: event kind %d for handler %d at %v, before now %v", kind, dst, t, k.now))
+	}
+	e := event{at: t, seq: k.seq, dst: dst, kind: kind, arg: arg}
+	k.seq++
+	if t == k.now && k.running {
+		k.queue.pushNow(e)
+		return
+	}
+	k.queue.push(e)
+}
+
+// After schedules an event d after now.
+func (k *Engine) After(d Time, dst HandlerID, kind uint16, arg uint32) {
+	k.At(k.now+d, dst, kind, arg)
+}
+
+// AtEnd schedules an event for this instant, after all normal events of the
+// instant, those still to come included.
+func (k *Engine) AtEnd(dst HandlerID, kind uint16, arg uint32) {
+	k.queue.push(event{at: k.now, seq: k.seq | endPhase, dst: dst, kind: kind, arg: arg})
+	k.seq++
+}
+
+// Fail stops the run with err once the present event is handled. The first
+// failure wins.
+func (k *Engine) Fail(err error) {
+	if k.err == nil {
+		k.err = err
+	}
+}
+
+// Run handles events until none is pending, a handler fails, a cap is reached
+// or ctx is done.
+func (k *Engine) Run(ctx context.Context) error { return k.RunUntil(ctx, Forever) }
+
+// RunUntil handles all events at or before t and leaves the clock at the last
+// of them, a boundary that is the same on every run.
+func (k *Engine) RunUntil(ctx context.Context, t Time) error {
+	k.running = true
+	defer func() { k.running = false }()
+	perInstant := k.maxPerInstant
+	if perInstant == 0 {
+		perInstant = defaultMaxPerInstant
+	}
+	for k.err == nil {
+		next := k.queue.peek()
+		if next == nil || next.at > t {
+			return nil
+		}
+		if k.processed%checkEvery == 0 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+		}
+		if k.maxEvents > 0 && k.processed >= k.maxEvents {
+			return fmt.Errorf("%w: %d events by %v", ErrEventLimit, k.processed, k.now)
+		}
+		e := k.queue.pop()
+		if e.at != k.now {
+			k.now, k.atInstant = e.at, 0
+		}
+		k.atInstant++
+		if k.atInstant > perInstant {
+			return fmt.Errorf("%w: %d events at %v", ErrLivelock, k.atInstant, k.now)
+		}
+		k.processed++
+		if err := k.handlers[e.dst].Handle(k, e.kind, e.arg); err != nil {
+			k.Fail(err)
+		}
+	}
+	return k.err
+}
