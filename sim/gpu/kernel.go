@@ -54,14 +54,14 @@ type Class uint8
 
 // Classes of memory-bound kernels.
 const (
-	Elementwise Class = iota // bias, GELU, SwiGLU, dropout, residual add, rotary
-	Norm                     // layer norm, RMS norm (row reductions)
-	Softmax                  // masked softmax over score rows
-	CrossEntropy             // loss over the vocabulary
-	Embedding                // gather forward, scatter-add backward
-	Copy                     // casts, transposes, gradient accumulation, memset
-	Optimizer                // multi-tensor Adam and friends
-	Reduction                // norms of gradients, sums
+	Elementwise  Class = iota // bias, GELU, SwiGLU, dropout, residual add, rotary
+	Norm                      // layer norm, RMS norm (row reductions)
+	Softmax                   // masked softmax over score rows
+	CrossEntropy              // loss over the vocabulary
+	Embedding                 // gather forward, scatter-add backward
+	Copy                      // casts, transposes, gradient accumulation, memset
+	Optimizer                 // multi-tensor Adam and friends
+	Reduction                 // norms of gradients, sums
 	NumClasses
 )
 

@@ -44,12 +44,12 @@ type Stream uint8
 
 // Streams of a rank, in the order in which they are drawn.
 const (
-	Actions  Stream = iota // the schedule's actions: F3, B0, optimizer
-	Compute                // kernels, and the collectives that block them
-	TPComm                 // tensor-parallel collectives
-	PPComm                 // pipeline sends and receives
-	DPComm                 // gradient reduce, parameter gather
-	CPComm                 // context-parallel exchanges
+	Actions Stream = iota // the schedule's actions: F3, B0, optimizer
+	Compute               // kernels, and the collectives that block them
+	TPComm                // tensor-parallel collectives
+	PPComm                // pipeline sends and receives
+	DPComm                // gradient reduce, parameter gather
+	CPComm                // context-parallel exchanges
 	NumStreams
 )
 

@@ -1,0 +1,130 @@
+package model
+
+import "fmt"
+
+// MLP is the kind of feed-forward block.
+type MLP string
+
+// Kinds of feed-forward block.
+const (
+	GELU   MLP = "gelu"   // two matrices: h x ffn, ffn x h
+	SwiGLU MLP = "swiglu" // three matrices: gate and up (h x ffn each), down
+	GeGLU  MLP = "geglu"  // as SwiGLU with GELU as the gate
+	ReLU   MLP = "relu"   // two matrices
+)
+
+// Gated reports whether the block has a gate matrix beside the up matrix.
+func (m MLP) Gated() bool { return m == SwiGLU || m == GeGLU }
+
+// Norm is the kind of normalisation.
+type Norm string
+
+// Kinds of normalisation.
+const (
+	LayerNorm Norm = "layernorm" // weight and bias
+	RMSNorm   Norm = "rmsnorm"   // weight
+)
+
+// Position is how token positions enter the model.
+type Position string
+
+// Kinds of position encoding.
+const (
+	Learned Position = "learned" // an embedding table of MaxPositions rows
+	Rotary  Position = "rope"
+	ALiBi   Position = "alibi"
+	NoPos   Position = "none"
+)
+
+// AttentionKind is how the attention core is computed.
+type AttentionKind string
+
+// Kinds of attention core.
+const (
+	Flash   AttentionKind = "flash"   // one fused kernel, no s x s matrix in memory
+	Unfused AttentionKind = "unfused" // QK^T, masked softmax, dropout and AV as kernels of their own
+)
+
+// Config describes a transformer. Widths are numbers of elements.
+type Config struct {
+	Name           string        `toml:"name"`
+	Layers         int64         `toml:"layers"`
+	Hidden         int64         `toml:"hidden"`
+	Heads          int64         `toml:"heads"`
+	KVHeads        int64         `toml:"kv_heads"` // grouped-query attention; Heads when not given
+	HeadDim        int64         `toml:"head_dim"` // Hidden/Heads when not given
+	FFN            int64         `toml:"ffn"`      // width of one projection
+	Vocab          int64         `toml:"vocab"`
+	MaxPositions   int64         `toml:"max_positions"` // rows of the learned position table
+	SeqLen         int64         `toml:"seq_len"`
+	MLP            MLP           `toml:"mlp"`
+	Norm           Norm          `toml:"norm"`
+	Position       Position      `toml:"position"`
+	Attention      AttentionKind `toml:"attention"`
+	TieEmbeddings  bool          `toml:"tie_embeddings"`
+	LinearBias     bool          `toml:"linear_bias"`     // biases on the attention output and MLP matrices
+	QKVBias        bool          `toml:"qkv_bias"`        // biases on the query, key and value matrices
+	QKNorm         bool          `toml:"qk_norm"`         // a norm over head_dim for queries and keys
+	PostNorms      bool          `toml:"post_norms"`      // further norms after attention and MLP (Gemma 2)
+	ParallelBlock  bool          `toml:"parallel_block"`  // attention and MLP side by side (GPT-NeoX)
+	SharedNorm     bool          `toml:"shared_norm"`     // one norm feeds both in a parallel block
+	EmbeddingNorm  bool          `toml:"embedding_norm"`  // a norm after the embedding (BLOOM, BERT)
+	FinalNorm      bool          `toml:"final_norm"`      // a norm before the head
+	TokenTypes     int64         `toml:"token_types"`     // rows of the token-type table (BERT)
+	Bidirectional  bool          `toml:"bidirectional"`   // no causal mask (BERT)
+	HeadTransform  bool          `toml:"head_transform"`  // dense + GELU + norm before the head (BERT's MLM head)
+	HeadBias       bool          `toml:"head_bias"`       // a bias over the vocabulary
+	Pooler         bool          `toml:"pooler"`          // BERT's pooler: one dense layer over hidden
+	VocabMultiple  int64         `toml:"vocab_multiple"`  // Megatron pads the vocabulary to this times TP; 0 pads to TP only
+	EmbeddingWidth int64         `toml:"embedding_width"` // OPT-350M projects a narrower embedding; Hidden when not given
+}
+
+// Validate returns every way in which the configuration cannot describe a
+// transformer, each with the key it concerns.
+func (c *Config) Validate() []Problem {
+	var out []Problem
+	positive := func(key string, v int64) {
+		if v <= 0 {
+			out = append(out, Problem{key, fmt.Sprintf("%d is not positive; write the model's %s", v, key)})
+		}
+	}
+	positive("layers", c.Layers)
+	positive("hidden", c.Hidden)
+	positive("heads", c.Heads)
+	positive("ffn", c.FFN)
+	positive("vocab", c.Vocab)
+	positive("seq_len", c.SeqLen)
+	if len(out) > 0 {
+		return out
+	}
+	if c.HeadDim == 0 && c.Hidden%c.Heads != 0 {
+		out = append(out, Problem{"heads", fmt.Sprintf("hidden %d is not divisible by %d heads; write head_dim, or heads that divide hidden", c.Hidden, c.Heads)})
+	}
+	if kv := c.KVHeads; kv < 0 || kv > c.Heads || (kv > 0 && c.Heads%kv != 0) {
+		out = append(out, Problem{"kv_heads", fmt.Sprintf("%d heads cannot share %d key/value heads; write a divisor of heads", c.Heads, kv)})
+	}
+	if c.Position == Learned && c.MaxPositions > 0 && c.SeqLen > c.MaxPositions {
+		out = append(out, Problem{"seq_len", fmt.Sprintf("%d is beyond the model's %d learned positions; write a shorter sequence or raise max_positions", c.SeqLen, c.MaxPositions)})
+	}
+	return out
+}
+
+// Problem is one thing wrong with a configuration: the key (relative to the
+// configuration's table) and what to write instead.
+type Problem struct{ Key, Text string }
+
+// Head returns the width of one attention head.
+func (c *Config) Head() int64 {
+	if c.HeadDim > 0 {
+		return c.HeadDim
+	}
+	return c.Hidden / c.Heads
+}
+
+// KV returns the number of key/value heads.
+func (c *Config) KV() int64 {
+	if c.KVHeads > 0 {
+		return c.KVHeads
+	}
+	return c.Heads
+}

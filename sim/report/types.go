@@ -1,0 +1,151 @@
+package report
+
+// Schema names the version of the JSON report. A key is never renamed or dropped.
+const Schema = "trainsim.report/v1"
+
+// Report is what a run found: `run --json` prints it. Times are seconds, sizes
+// bytes, shares fractions of one.
+type Report struct {
+	Schema           string          `json:"schema"`
+	Version          string          `json:"trainsim_version"`
+	Scenario         any             `json:"scenario"`
+	Seed             uint64          `json:"seed"`
+	StepTime         float64         `json:"step_time_s"`
+	TokensPerS       float64         `json:"tokens_per_s"`
+	TokensPerSPerGPU float64         `json:"tokens_per_s_per_gpu"`
+	SamplesPerS      float64         `json:"samples_per_s"`
+	ModelTFLOPS      float64         `json:"model_tflops_per_gpu"`
+	HardwareTFLOPS   float64         `json:"hardware_tflops_per_gpu"`
+	MFU              float64         `json:"mfu"`
+	HFU              float64         `json:"hfu"`
+	Bubble           Bubble          `json:"bubble"`
+	TimePerStage     []StageTime     `json:"time_per_stage"`
+	MemoryPerStage   []StageMemory   `json:"memory_per_stage"`
+	Communication    []Communication `json:"communication"`
+	Links            []Link          `json:"links"`
+	OOM              *OOM            `json:"oom"`
+	Assumptions      []string        `json:"assumptions"`
+	Advice           []Advice        `json:"advice"`
+	Engine           Engine          `json:"engine"`
+}
+
+// Bubble is the idle time of the pipeline, a mean over the stages. OverTotal
+// is seconds / step (the "bubble rate"), OverIdeal is seconds / (step -
+// seconds) (the Megatron papers' bubble time fraction).
+type Bubble struct {
+	Seconds   float64   `json:"seconds"`
+	OverTotal float64   `json:"over_total"`
+	OverIdeal float64   `json:"over_ideal"`
+	PerStage  []float64 `json:"per_stage"`
+	Causes    Causes    `json:"causes"`
+}
+
+// Causes splits Bubble.Seconds: they add up to it.
+type Causes struct {
+	Warmup        float64 `json:"warmup_s"`
+	Cooldown      float64 `json:"cooldown_s"`
+	Imbalance     float64 `json:"imbalance_s"`
+	Communication float64 `json:"communication_s"`
+	Straggler     float64 `json:"straggler_s"`
+}
+
+// StageTime is where one pipeline rank's step goes. The seconds, ExposedComm
+// aside, add up to Step exactly; *Comm are exposed seconds, not hidden behind
+// computation, and ExposedComm is their sum; Host is the GPU waiting for its CPU.
+type StageTime struct {
+	Stage       int     `json:"stage"`
+	Compute     float64 `json:"compute_s"`
+	Recompute   float64 `json:"recompute_s"`
+	Host        float64 `json:"host_s"`
+	TPComm      float64 `json:"tp_comm_s"`
+	PPComm      float64 `json:"pp_comm_s"`
+	DPComm      float64 `json:"dp_comm_s"`
+	CPComm      float64 `json:"cp_comm_s"`
+	EPComm      float64 `json:"ep_comm_s"`
+	Optimizer   float64 `json:"optimizer_s"`
+	Bubble      float64 `json:"bubble_s"`
+	ExposedComm float64 `json:"exposed_comm_s"`
+	Step        float64 `json:"step_s"`
+}
+
+// AtPeak splits a rank's memory at its peak by what it is for, in bytes.
+type AtPeak struct {
+	Weights     int64 `json:"weights"`
+	Gradients   int64 `json:"gradients"`
+	Optimizer   int64 `json:"optimizer"`
+	Activations int64 `json:"activations"`
+	Temporaries int64 `json:"temporaries"`
+	CommBuffers int64 `json:"comm_buffers"`
+	Context     int64 `json:"context"`
+}
+
+// StageMemory is the memory of the fullest rank of one pipeline rank, in bytes:
+// allocated and reserved as PyTorch counts them, nvidia_smi with CUDA context
+// and communication buffers added.
+type StageMemory struct {
+	Stage         int    `json:"stage"`
+	Rank          int    `json:"rank"`
+	PeakAllocated int64  `json:"peak_allocated_bytes"`
+	PeakReserved  int64  `json:"peak_reserved_bytes"`
+	NvidiaSMI     int64  `json:"nvidia_smi_bytes"`
+	Capacity      int64  `json:"capacity_bytes"`
+	Fits          bool   `json:"fits"`
+	AtPeak        AtPeak `json:"at_peak"`
+}
+
+// Communication sums one kind of collective over one kind of group, a rank's
+// view: Count calls, Bytes of payload, Seconds in flight, Exposed seconds that
+// the compute stream waited.
+type Communication struct {
+	Group      string  `json:"group"`
+	Collective string  `json:"collective"`
+	Count      int64   `json:"count"`
+	Bytes      int64   `json:"bytes"`
+	Seconds    float64 `json:"seconds"`
+	Exposed    float64 `json:"exposed_s"`
+	Algorithm  string  `json:"algorithm"`
+	Bottleneck string  `json:"bottleneck_link"`
+	BusBW      float64 `json:"busbw"` // bytes a second
+}
+
+// Link is one link's use over the step.
+type Link struct {
+	Name        string  `json:"name"`
+	Utilisation float64 `json:"utilisation"`
+	Bytes       int64   `json:"bytes"`
+}
+
+// OOM says where the simulated job ran out of memory.
+type OOM struct {
+	Rank       int     `json:"rank"`
+	Stage      int     `json:"stage"`
+	At         float64 `json:"at_s"`
+	Action     string  `json:"action"`
+	Phase      string  `json:"phase"` // start-up | first-forward | first-backward | optimizer-step | fragmentation | evaluation
+	Requested  int64   `json:"requested_bytes"`
+	Allocated  int64   `json:"allocated_bytes"`
+	Reserved   int64   `json:"reserved_bytes"`
+	Free       int64   `json:"free_bytes"`
+	Capacity   int64   `json:"capacity_bytes"`
+	Needed     int64   `json:"needed_bytes"` // peak that the step would reach with memory enough
+	AtPeak     AtPeak  `json:"at_peak"`
+	Suggestion string  `json:"suggestion"`
+}
+
+// Advice is one finding with the change that it suggests: scenario keys and
+// their new values.
+type Advice struct {
+	Code     string         `json:"code"`
+	Severity string         `json:"severity"` // error | warning | info
+	Text     string         `json:"text"`
+	Change   map[string]any `json:"change,omitempty"`
+}
+
+// Engine is what the simulation itself did.
+type Engine struct {
+	Events         uint64   `json:"events"`
+	RanksSimulated int      `json:"ranks_simulated"`
+	RanksTotal     int      `json:"ranks_total"`
+	Wall           *float64 `json:"wall_s,omitempty"`
+	EventsPerS     *float64 `json:"events_per_s,omitempty"`
+}

@@ -1,0 +1,82 @@
+package step
+
+import (
+	"trainsim/interconnect"
+	"trainsim/sim"
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+)
+
+// Config is one training job, validated and with every preset resolved: what a
+// scenario file becomes. Its shape follows the tables of the file.
+type Config struct {
+	Name        string                `toml:"name"`
+	Description string                `toml:"description"`
+	Seed        uint64                `toml:"seed"`
+	Model       model.Config          `toml:"model"`
+	GPU         gpu.Device            `toml:"gpu"`
+	Cluster     interconnect.Config   `toml:"cluster"`
+	Parallel    Parallel              `toml:"parallel"`
+	Schedule    Schedule              `toml:"schedule"`
+	Training    Training              `toml:"training"`
+	Memory      Memory                `toml:"memory"`
+	Host        Host                  `toml:"host"`
+	NCCL        interconnect.Settings `toml:"nccl"`
+}
+
+// Parallel is the layout of the job: gpus = tp * cp * dp * pp.
+type Parallel struct {
+	TP                 int  `toml:"tp"`
+	PP                 int  `toml:"pp"`
+	DP                 int  `toml:"dp"`
+	CP                 int  `toml:"cp"`
+	EP                 int  `toml:"ep"`
+	SequenceParallel   bool `toml:"sequence_parallel"`
+	ZeRO               int  `toml:"zero"`
+	FSDPGroup          int  `toml:"fsdp_group"` // ranks that a ZeRO-2/3 shard spans; dp when 0
+	OverlapGradReduce  bool `toml:"overlap_grad_reduce"`
+	OverlapParamGather bool `toml:"overlap_param_gather"`
+	OverlapTP          bool `toml:"overlap_tp"`
+	// GradBucket is how many bytes of gradients one data-parallel collective
+	// carries when it overlaps; 0 is the framework's own rule.
+	GradBucket sim.Bytes `toml:"grad_bucket"`
+}
+
+// World returns the number of ranks.
+func (p *Parallel) World() int { return p.TP * p.PP * p.DP * p.CP }
+
+// Schedule is the pipeline schedule and how the batch is cut.
+type Schedule struct {
+	Kind            string `toml:"kind"`
+	Microbatches    int    `toml:"microbatches"`
+	MicrobatchSize  int    `toml:"microbatch_size"`
+	VirtualStages   int    `toml:"virtual_stages"`
+	GroupSize       int    `toml:"group_size"`        // interleaved: micro-batch group size; pp when 0
+	MemoryCap       int    `toml:"memory_cap"`        // zb-auto: live activations a rank may hold; 0 is the kind's default
+	FirstLastLayers string `toml:"first_last_layers"` // even | embedding-balanced | one-fewer-each | auto
+	LayersPerStage  []int  `toml:"layers_per_stage"`  // one entry a virtual stage, overrides FirstLastLayers
+	BlockingP2P     bool   `toml:"blocking_p2p"`      // sends and receives stop the compute stream, as Megatron's 1F1B does
+	File            string `toml:"file"`              // kind = "csv": the schedule's file
+	CSV             string `toml:"-"`                 // its content
+}
+
+// Training is precision, optimizer and recomputation.
+type Training struct {
+	Precision     string `toml:"precision"`        // fp32 | fp16 | bf16 | fp8
+	GradPrecision string `toml:"grad_precision"`   // fp32 | bf16 | fp16
+	Optimizer     string `toml:"optimizer"`        // adam | sgd | sgd-momentum | adam-8bit | adafactor
+	Recompute     string `toml:"recompute"`        // none | selective | full | every-n | sqrt
+	RecomputeN    int    `toml:"recompute_layers"` // every-n: a checkpoint every so many layers
+	Dropout       bool   `toml:"dropout"`
+}
+
+// Memory is what the caching allocator is told.
+type Memory struct {
+	AllocConf string  `toml:"alloc_conf"`
+	Fraction  float64 `toml:"memory_fraction"`
+}
+
+// Host is the CPU side of a rank: what launching costs.
+type Host struct {
+	Framework string `toml:"framework"` // eager | megatron | compiled | cuda-graphs
+}
