@@ -1,0 +1,98 @@
+package schedule
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Op is the kind of computation that an Action performs.
+type Op uint8
+
+// The operations. BackwardInput and BackwardWeight are the two halves of a
+// split backward pass, Backward is both of them fused into one kernel sequence.
+const (
+	Forward        Op = iota // F: forward pass of one chunk
+	BackwardInput            // I: gradient with respect to the chunk's input
+	BackwardWeight           // W: gradient with respect to the chunk's weights
+	Backward                 // B: I and W fused; the input gradient leaves at its end
+)
+
+const opTokens = "FIWB"
+
+// String returns the one-letter token of the operation: F, I, W or B.
+func (o Op) String() string {
+	if int(o) < len(opTokens) {
+		return opTokens[o : o+1]
+	}
+	return "Op(" + strconv.Itoa(int(o)) + ")"
+}
+
+// UnmarshalText reads the one-letter token of an operation. "BW", which older
+// torch schedules write for the fused backward, is read as B.
+func (o *Op) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "F":
+		*o = Forward
+	case "I":
+		*o = BackwardInput
+	case "W":
+		*o = BackwardWeight
+	case "B", "BW":
+		*o = Backward
+	default:
+		return fmt.Errorf("unknown operation %q; write F, I, W or B", text)
+	}
+	return nil
+}
+
+// releasesInput reports whether the operation sends a gradient upstream.
+func (o Op) releasesInput() bool { return o == BackwardInput || o == Backward }
+
+// releasesWeight reports whether the operation ends a micro-batch's life on a
+// chunk: after it nothing of the chunk's activations is needed any more.
+func (o Op) releasesWeight() bool { return o == BackwardWeight || o == Backward }
+
+// Action is one entry of a rank's list: an operation on one model chunk for
+// one micro-batch. It takes 8 bytes, as a Program holds millions.
+type Action struct {
+	Op         Op
+	Pair       bool  // this action and the next in the list run as one overlapped pair (F&B)
+	Chunk      int16 // chunk on this rank, 0..v-1; with Bidirectional the direction
+	Microbatch int32 // 0-based; with Bidirectional counted separately for each direction
+}
+
+// String returns the action's token with its chunk, such as "F3.1". The Pair
+// mark is not part of it; see Program.Tokens for whole lists.
+func (a Action) String() string {
+	return fmt.Sprintf("%s%d.%d", a.Op, a.Microbatch, a.Chunk)
+}
+
+// appendToken appends the action's token; the chunk is left out when a rank
+// holds only one.
+func (a Action) appendToken(b []byte, chunks int) []byte {
+	b = append(b, a.Op.String()...)
+	b = strconv.AppendInt(b, int64(a.Microbatch), 10)
+	if chunks > 1 {
+		b = append(b, '.')
+		b = strconv.AppendInt(b, int64(a.Chunk), 10)
+	}
+	return b
+}
+
+// Tokens returns rank's list as tokens: "F3" with one chunk a rank, "F3.1"
+// with more, and "F4.1+B0.0" for an overlapped pair, which is one token.
+func (p *Program) Tokens(rank int) []string {
+	list := p.Lists[rank]
+	out := make([]string, 0, len(list))
+	var b []byte
+	for i, a := range list {
+		b = a.appendToken(b, p.Chunks)
+		if a.Pair && i+1 < len(list) {
+			b = append(b, '+')
+			continue
+		}
+		out = append(out, string(b))
+		b = b[:0]
+	}
+	return out
+}
