@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes of the command.
+const (
+	exitOK          = 0
+	exitFailure     = 1   // a failure of ours or of input/output
+	exitUsage       = 2   // wrong usage
+	exitInput       = 3   // an invalid scenario or input file
+	exitUnrunnable  = 4   // a valid scenario that cannot run
+	exitInterrupted = 130 // Ctrl-C
+)
+
+// coded is an error that carries its exit code.
+type coded struct {
+	code int
+	err  error
+}
+
+func (e *coded) Error() string { return e.err.Error() }
+func (e *coded) Unwrap() error { return e.err }
+
+// usagef is an error of usage: exit code 2.
+func usagef(format string, args ...any) error {
+	return &coded{exitUsage, fmt.Errorf(format, args...)}
+}
+
+// badInput marks err as the fault of an input file: exit code 3.
+func badInput(err error) error { return &coded{exitInput, err} }
+
+// unrunnable marks err as a job that is valid but cannot run: exit code 4.
+func unrunnable(err error) error { return &coded{exitUnrunnable, err} }
+
+// exitCode is the one place that maps errors to exit codes.
+func (a *app) exitCode(err error) int {
+	var c *coded
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.As(err, &c):
+		return c.code
+	case !a.started: // cobra refused the arguments
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// report prints err to stderr and returns the exit code.
+func (a *app) report(cmd *cobra.Command, err error) int {
+	code := a.exitCode(err)
+	switch code {
+	case exitOK:
+	case exitInterrupted:
+		fmt.Fprintln(a.stderr, "trainsim: interrupted")
+	case exitUsage:
+		fmt.Fprintf(a.stderr, "trainsim: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+	default:
+		fmt.Fprintf(a.stderr, "trainsim: %v\n", err)
+	}
+	return code
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// output is buffered stdout that remembers its first failure, so that a full
+// disk behind a redirection is an error and not a shorter report.
+type output struct{ *bufio.Writer }
+
+func newOutput(w io.Writer) *output { return &output{bufio.NewWriterSize(w, 64<<10)} }
+
+// Flush writes what is buffered and returns the first failure of any write.
+func (o *output) Flush() error {
+	if err := o.Writer.Flush(); err != nil {
+		return fmt.Errorf("standard output: %w", cause(err))
+	}
+	return nil
+}
+
+// isTerminal reports whether w is a terminal that understands cursor movement.
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) && os.Getenv("TERM") != "dumb"
+}
+
+// warnf writes a warning to stderr, --quiet or not.
+func (a *app) warnf(format string, args ...any) {
+	fmt.Fprintf(a.stderr, "trainsim: warning: "+format+"\n", args...)
+}
+
+// notef writes a remark such as a wall-clock time to stderr unless --quiet.
+func (a *app) notef(format string, args ...any) {
+	if !a.quiet {
+		fmt.Fprintf(a.stderr, format+"\n", args...)
+	}
+}
+
+// progress returns a bar over n steps; it is silent unless stderr is a terminal.
+func (a *app) progress(n int, what string) *progressbar.ProgressBar {
+	return progressbar.NewOptions(n,
+		progressbar.OptionSetDescription(what),
+		progressbar.OptionSetWriter(a.stderr),
+		progressbar.OptionSetVisibility(a.terminal && !a.quiet),
+		progressbar.OptionEnableColorCodes(false),
+		progressbar.OptionShowCount(),
+		progressbar.OptionClearOnFinish(),
+	)
+}
+
+// jsonFlag gives cmd the flag --json, which sets a.json.
+func (a *app) jsonFlag(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON document on stdout and nothing else")
+}
+
+// writeJSON prints v as one indented JSON document on stdout.
+func (a *app) writeJSON(v any) error {
+	e := json.NewEncoder(a.stdout)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
