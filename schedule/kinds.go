@@ -25,7 +25,10 @@ func (k Kind) Chunks() int { return k.chunks }
 // Kinds returns all schedules, in the order in which they are listed.
 func Kinds() []Kind {
 	out := make([]Kind, 0, 32)
-	for _, family := range [][]Kind{gpipeKinds(), oneFOneBKinds()} {
+	for _, family := range [][]Kind{
+		gpipeKinds(), oneFOneBKinds(), interleavedKinds(), bfsKinds(), zbKinds(), vKinds(),
+		dualpipeKinds(), chimeraKinds(), pipedreamKinds(),
+	} {
 		out = append(out, family...)
 	}
 	return out
