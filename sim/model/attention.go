@@ -1,0 +1,152 @@
+package model
+
+import "trainsim/sim/gpu"
+
+// attention is the block from its norm's output to the projection's output.
+func (b *builder) attention(x value) value {
+	heads, kv, d := b.Heads/b.TP, b.kvHeads(), b.Head()
+	qkv := b.linear("attn.qkv", x, (heads+2*kv)*d, column, b.QKVBias)
+	core := func(qkv value) value { return b.core(qkv, heads, kv, d) }
+	var ctx value
+	if b.Checkpointing.Selective && b.phase != Recompute {
+		ctx = b.checkpoint(qkv, core)
+	} else {
+		ctx = core(qkv)
+	}
+	return b.linear("attn.proj", ctx, b.Hidden, row, b.LinearBias)
+}
+
+// core is everything between the query/key/value projection and the output
+// projection: rotary embedding, scores, softmax, dropout and the weighted sum.
+func (b *builder) core(qkv value, heads, kv, d int64) value {
+	if b.QKNorm {
+		qkv = b.pointwise("attn.qk_norm", qkv, qkv.width, true)
+		b.addParameters(2 * d)
+	}
+	if b.Position == Rotary {
+		qkv = b.pointwise("attn.rope", qkv, qkv.width, false)
+	}
+	if b.Attention == Unfused {
+		return b.unfusedCore(qkv, heads, kv, d)
+	}
+	return b.flashCore(qkv, heads, kv, d)
+}
+
+func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
+	keys, token := b.exchangeKeys(qkv, kv, d, b.phase)
+	ctx := b.tensor("attn.ctx", qkv.rows, heads*d, b.element())
+	lse := b.tensor("attn.lse", qkv.rows, heads, 4)
+	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
+		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
+		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype()}
+	b.kernel("attn.flash", b.phase, k, ids(qkv), ids(ctx, lse))
+	b.joinKeys(keys, token, b.phase)
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		keys, token := b.exchangeKeys(qkv, kv, d, BackwardInput)
+		dqkv := b.like("attn.dqkv", qkv)
+		back := k
+		back.Backward = true
+		b.kernel("attn.flash.bwd", BackwardInput, back, ids(qkv, ctx, lse, b.grad(ctx)), ids(dqkv))
+		b.joinKeys(keys, token, BackwardInput)
+		b.setGrad(qkv, dqkv)
+	})
+	return ctx
+}
+
+// attentionDtype is the format of the attention kernels: FP8 recipes keep
+// attention in bf16.
+func (b *builder) attentionDtype() gpu.Dtype {
+	if b.Precision == gpu.FP8 {
+		return gpu.BF16
+	}
+	return b.Precision
+}
+
+// exchangeKeys starts passing keys and values around the context-parallel
+// ring, beside the attention over what is already here.
+func (b *builder) exchangeKeys(qkv value, kv, d int64, phase Phase) (value, int32) {
+	if b.CP == 1 {
+		return value{}, 0
+	}
+	width := 2 * kv * d
+	if phase == BackwardInput {
+		width *= 2 // their gradients travel too
+	}
+	keys := b.tensor("attn.ring", 2*qkv.rows, width, b.element())
+	c := Comm{Group: CP, Collective: AllGather, Bytes: b.CP * qkv.rows * width * b.element()}
+	return keys, b.async("attn.ring_exchange", phase, c, ids(qkv), ids(keys))
+}
+
+func (b *builder) joinKeys(keys value, token int32, phase Phase) {
+	if token != 0 {
+		b.wait("attn.ring_wait", phase, token, keys)
+	}
+}
+
+// unfusedCore is attention as separate kernels, with the s x s matrices in memory.
+func (b *builder) unfusedCore(qkv value, heads, kv, d int64) value {
+	batch, sq, sk := b.Microbatch*heads, b.SeqLen/b.CP, b.SeqLen
+	e := b.element()
+	scores := b.tensor("attn.scores", batch*sq, sk, e)
+	qk := b.gemm(sq, sk, d, gpu.TN)
+	qk.Batch = batch
+	b.kernel("attn.qk", b.phase, qk, ids(qkv), ids(scores))
+	probs := b.tensor("attn.probs", batch*sq, sk, e)
+	n := batch * sq * sk * e
+	b.memory("attn.softmax", b.phase, gpu.Softmax, n, n, ids(scores), ids(probs))
+	dropped := b.maskProbs(probs)
+	ctx := b.tensor("attn.ctx", qkv.rows, heads*d, e)
+	av := b.gemm(sq, d, sk, gpu.NN)
+	av.Batch = batch
+	b.kernel("attn.av", b.phase, av, ids(dropped.out, qkv), ids(ctx))
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		b.unfusedBackward(qkv, probs, ctx, dropped, batch, sq, sk, d)
+	})
+	return ctx
+}
+
+// droppedProbs is the attention matrix after dropout, with its mask.
+type droppedProbs struct {
+	out, mask value
+	kept      bool
+}
+
+func (b *builder) maskProbs(probs value) droppedProbs {
+	if !b.Dropout {
+		return droppedProbs{out: probs}
+	}
+	elements := probs.rows * probs.width
+	n := elements * b.element()
+	out := b.like("attn.dropped", probs)
+	mask := b.tensor("attn.mask", probs.rows, probs.width, 1)
+	b.memory("attn.dropout", b.phase, gpu.Elementwise, n, n+elements, ids(probs), ids(out, mask))
+	return droppedProbs{out: out, mask: mask, kept: true}
+}
+
+func (b *builder) unfusedBackward(qkv, probs, ctx value, drop droppedProbs, batch, sq, sk, d int64) {
+	dctx := b.grad(ctx)
+	n := batch * sq * sk * b.element()
+	product := func(name string, m, nn, k int64, layout gpu.Layout, reads, writes []TensorID) {
+		g := b.gemm(m, nn, k, layout)
+		g.Batch = batch
+		b.kernel(name, BackwardInput, g, reads, writes)
+	}
+	dqkv := b.like("attn.dqkv", qkv)
+	dprobs := b.like("attn.dprobs", probs)
+	product("attn.av.dprobs", sq, sk, d, gpu.TN, ids(dctx, qkv), ids(dprobs))
+	product("attn.av.dv", sk, d, sq, gpu.NT, ids(dctx, drop.out), ids(dqkv))
+	if drop.kept {
+		masked := b.like("attn.dmasked", probs)
+		b.memory("attn.dropout.bwd", BackwardInput, gpu.Elementwise, n+n/b.element(), n, ids(dprobs, drop.mask), ids(masked))
+		dprobs = masked
+	}
+	dscores := b.like("attn.dscores", probs)
+	b.memory("attn.softmax.bwd", BackwardInput, gpu.Softmax, 2*n, n, ids(dprobs, probs), ids(dscores))
+	product("attn.qk.dq", sq, d, sk, gpu.NN, ids(dscores, qkv), nil)
+	product("attn.qk.dk", sk, d, sq, gpu.NT, ids(dscores, qkv, dqkv), nil)
+	b.setGrad(qkv, dqkv)
+}

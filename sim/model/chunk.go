@@ -1,0 +1,51 @@
+package model
+
+// Build returns the chunk of count layers from index first on. The first chunk
+// of the model begins with the embedding, the last one ends with the head and
+// the loss.
+func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
+	b := newBuilder(s)
+	c := b.chunk
+	c.Layers, c.First, c.Last = count, embeds, ends
+	rows := s.shardTokens()
+	c.BoundaryBytes = rows * s.Hidden * s.element()
+
+	var x value
+	if embeds {
+		x = b.marked(b.embedding)
+	} else {
+		x = b.receive()
+	}
+	x = b.layers(x, first, count)
+	b.ops = &c.Forward
+	if ends {
+		b.marked(func() value { b.head(x); return x })
+	} else {
+		b.send(x)
+	}
+	b.ops = &c.Backward
+	b.rewind(0)
+	return c
+}
+
+// receive takes the chunk's input from the stage before; the backward sends
+// its gradient there.
+func (b *builder) receive() value {
+	x := b.tensor("input", b.shardTokens(), b.Hidden, b.element())
+	b.emit(Op{Name: "recv_forward", Kind: Receive, Phase: b.phase, Writes: ids(x)})
+	b.push(func() {
+		b.emit(Op{Name: "send_backward", Kind: Send, Phase: BackwardInput, Reads: ids(b.grad(x))})
+	})
+	return x
+}
+
+// send gives the chunk's output to the stage behind; the backward begins with
+// its gradient from there.
+func (b *builder) send(x value) {
+	b.emit(Op{Name: "send_forward", Kind: Send, Phase: b.phase, Reads: ids(x)})
+	b.push(func() {
+		dx := b.like("output.grad", x)
+		b.emit(Op{Name: "recv_backward", Kind: Receive, Phase: BackwardInput, Writes: ids(dx)})
+		b.grads[x.id] = dx
+	})
+}

@@ -1,0 +1,110 @@
+package model
+
+import "trainsim/sim/gpu"
+
+// embedding looks tokens up in the vocabulary table that the TP ranks share by
+// rows, sums over the ranks, and adds positions.
+func (b *builder) embedding() value {
+	b.layer = "embedding."
+	rows := b.tokens()
+	n := rows * b.Hidden * b.element()
+	words := b.tensor("words", rows, b.Hidden, b.element())
+	table := b.paddedVocab() / b.TP * b.Hidden
+	b.memory("lookup", b.phase, gpu.Embedding, n, n, nil, ids(words))
+	b.addParameters(table)
+	if b.TieEmbeddings {
+		b.chunk.EmbeddingParameters = table
+	}
+	x := b.reduce("lookup", words, row)
+	out := b.positions(x)
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		dy := b.grad(out)
+		if b.SequenceParallel && b.TP > 1 {
+			whole := b.like("dy", words)
+			b.collective("bwd_all_gather", BackwardWeight, b.tpComm(AllGather, whole), ids(dy), ids(whole))
+			dy = whole
+		}
+		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy), nil)
+	})
+	if b.EmbeddingNorm {
+		out = b.norm("norm", out)
+	}
+	return b.dropout("dropout", out)
+}
+
+// positions adds learned positions and token types to the embedded tokens.
+func (b *builder) positions(x value) value {
+	tables := b.TokenTypes * b.Hidden
+	if b.Position == Learned {
+		tables += max(b.MaxPositions, b.SeqLen) * b.Hidden
+	}
+	if tables == 0 {
+		return x
+	}
+	b.addParameters(tables)
+	out := b.like("positions", x)
+	n := x.rows * x.width * b.element()
+	b.memory("add_positions", b.phase, gpu.Elementwise, 2*n, n, ids(x), ids(out))
+	return out
+}
+
+// head is the final norm, the projection to the vocabulary and the loss.
+func (b *builder) head(x value) {
+	b.layer = "head."
+	if b.FinalNorm {
+		x = b.norm("norm", x)
+	}
+	if b.HeadTransform {
+		x = b.norm("transform.norm", b.pointwise("transform.act", b.linear("transform", x, b.Hidden, replicated, true), b.Hidden, true))
+	}
+	width := b.paddedVocab() / b.TP
+	logits := b.linear("logits", x, width, column, b.HeadBias)
+	if b.TieEmbeddings {
+		b.tieHead(width)
+	}
+	b.loss(logits)
+}
+
+// tieHead corrects the parameter count: the head's matrix is the embedding's.
+// A stage that holds both ends holds it once; a last stage holds a copy.
+func (b *builder) tieHead(width int64) {
+	table := width * b.Hidden
+	if b.chunk.First {
+		b.addParameters(-table)
+		return
+	}
+	b.chunk.EmbeddingParameters = table
+}
+
+// loss is the cross-entropy in fp32 over the vocabulary's shards. Each pass is
+// a kernel of its own: cast, maximum, shift and exponentiate, sum.
+func (b *builder) loss(logits value) {
+	elements := logits.rows * logits.width
+	n32 := elements * 4
+	probs := b.tensor("softmax", logits.rows, logits.width, 4)
+	perToken := b.tensor("loss", logits.rows, 3, 4)
+	b.memory("loss.cast", b.phase, gpu.Copy, elements*b.element(), n32, ids(logits), ids(probs))
+	b.memory("loss.max", b.phase, gpu.CrossEntropy, n32, 0, ids(probs), ids(perToken))
+	b.lossReduce("loss.max_all_reduce", perToken)
+	b.memory("loss.exp", b.phase, gpu.CrossEntropy, 2*n32, 2*n32, ids(probs), nil)
+	b.memory("loss.sum", b.phase, gpu.CrossEntropy, n32, 0, ids(probs, perToken), nil)
+	b.lossReduce("loss.sum_all_reduce", perToken)
+	b.memory("loss.divide", b.phase, gpu.CrossEntropy, n32, n32, ids(probs, perToken), nil)
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		dlogits := b.like("dlogits", logits)
+		b.memory("loss.bwd", BackwardInput, gpu.CrossEntropy, n32, n32, ids(probs), nil)
+		b.memory("loss.bwd_cast", BackwardInput, gpu.Copy, n32, elements*b.element(), ids(probs), ids(dlogits))
+		b.setGrad(logits, dlogits)
+	})
+}
+
+func (b *builder) lossReduce(name string, perToken value) {
+	if b.TP > 1 {
+		c := Comm{Group: TP, Collective: AllReduce, Bytes: perToken.rows * 4}
+		b.collective(name, b.phase, c, ids(perToken), nil)
+	}
+}

@@ -1,0 +1,85 @@
+package model
+
+import "fmt"
+
+// mlp is the feed-forward block from its norm's output to its own output.
+func (b *builder) mlp(x value) value {
+	ffn := b.FFN / b.TP
+	if b.MLP.Gated() {
+		up := b.linear("mlp.fc1", x, 2*ffn, column, b.LinearBias)
+		return b.linear("mlp.fc2", b.pointwise("mlp.act", up, ffn, true), b.Hidden, row, b.LinearBias)
+	}
+	up := b.linear("mlp.fc1", x, ffn, column, b.LinearBias)
+	return b.linear("mlp.fc2", b.pointwise("mlp.act", up, ffn, true), b.Hidden, row, b.LinearBias)
+}
+
+// transformerLayer is one layer of the model.
+func (b *builder) transformerLayer(index int, x value) value {
+	b.layer = fmt.Sprintf("layer%d.", index)
+	if b.ParallelBlock {
+		return b.parallelLayer(x)
+	}
+	a := b.attention(b.norm("norm1", x))
+	if b.PostNorms {
+		a = b.norm("norm1.post", a)
+	}
+	x = b.residual("attn.add", a, x)
+	m := b.mlp(b.norm("norm2", x))
+	if b.PostNorms {
+		m = b.norm("norm2.post", m)
+	}
+	return b.residual("mlp.add", m, x)
+}
+
+// parallelLayer feeds attention and MLP from the same input (GPT-NeoX, GPT-J).
+func (b *builder) parallelLayer(x value) value {
+	n1 := b.norm("norm1", x)
+	n2 := n1
+	if !b.SharedNorm {
+		n2 = b.norm("norm2", x)
+	}
+	a, m := b.attention(n1), b.mlp(n2)
+	return b.residual("mlp.add", m, b.residual("attn.add", a, x))
+}
+
+// layers runs count layers from index first on, grouped as Checkpointing says.
+func (b *builder) layers(x value, first, count int) value {
+	every := b.Checkpointing.Every
+	if every <= 0 {
+		for i := range count {
+			x = b.markedLayer(first+i, x)
+		}
+		return x
+	}
+	for i := 0; i < count; i += every {
+		from, n := first+i, min(every, count-i)
+		x = b.checkpoint(x, func(x value) value {
+			for j := range n {
+				x = b.markedLayer(from+j, x)
+			}
+			return x
+		})
+	}
+	return x
+}
+
+// markedLayer is a layer between the marks that data parallelism needs: where
+// its parameters are first read, and where its gradients are complete.
+func (b *builder) markedLayer(index int, x value) value {
+	return b.marked(func() value { return b.transformerLayer(index, x) })
+}
+
+// marked emits ParamsNeeded before what f emits and GradsReady behind its backward.
+func (b *builder) marked(f func() value) value {
+	at := len(*b.ops)
+	b.emit(Op{Kind: ParamsNeeded, Phase: b.phase})
+	before := b.touched
+	var elements int64
+	b.push(func() {
+		b.emit(Op{Kind: GradsReady, Phase: BackwardWeight, Elements: elements})
+	})
+	out := f()
+	elements = b.touched - before
+	(*b.ops)[at].Elements = elements
+	return out
+}

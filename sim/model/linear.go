@@ -1,0 +1,143 @@
+package model
+
+import "trainsim/sim/gpu"
+
+// split says how a linear layer's matrix is cut over the TP ranks.
+type split uint8
+
+const (
+	column     split = iota // by outputs: the input is whole on every rank
+	row                     // by inputs: the outputs are partial sums
+	replicated              // not cut
+)
+
+// gemm returns the kernel of y[m,n] = x[m,k] w.
+func (b *builder) gemm(m, n, k int64, layout gpu.Layout) gpu.Kernel {
+	out := b.Precision
+	if out == gpu.FP8 {
+		out = gpu.BF16
+	}
+	return gpu.Kernel{Kind: gpu.GEMM, Batch: 1, M: m, N: n, K: k, Layout: layout, In: b.Precision, Out: out}
+}
+
+// weightGrad returns the kernel of dW = dy^T x, added to what memory holds.
+func (b *builder) weightGrad(out, in, tokens int64) gpu.Kernel {
+	k := b.gemm(out, in, tokens, gpu.NT)
+	k.Out, k.Accumulate = b.GradDtype, true
+	return k
+}
+
+// cast emits FP8's quantisation of v, with the transpose that the backward
+// needs (Transformer Engine's cast-transpose); nothing in other precisions.
+func (b *builder) cast(name string, phase Phase, v value) {
+	if b.Precision != gpu.FP8 {
+		return
+	}
+	n := v.rows * v.width
+	b.memory(name+".cast", phase, gpu.Copy, 2*n, 2*n, ids(v), nil)
+}
+
+// linear multiplies x by a matrix of width outputs (this rank's share).
+func (b *builder) linear(name string, x value, width int64, how split, bias bool) value {
+	full := b.gather(name, x, how)
+	y := b.tensor(name+".out", full.rows, width, b.element())
+	b.cast(name, b.phase, full)
+	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), ids(full), ids(y))
+	out := b.reduce(name, y, how)
+	b.addParameters(x.width * width)
+	if bias {
+		b.addParameters(width)
+	}
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		b.linearBackward(name, x, full, y, out, how, bias)
+	})
+	return out
+}
+
+// gathers reports whether a column-parallel layer's input is spread over the
+// ranks by sequence parallelism.
+func (b *builder) gathers(how split) bool {
+	return how == column && b.SequenceParallel && b.TP > 1
+}
+
+// gather makes the whole sequence from the ranks' parts.
+func (b *builder) gather(name string, x value, how split) value {
+	if !b.gathers(how) {
+		return x
+	}
+	full := b.tensor(name+".gathered", x.rows*b.TP, x.width, b.element())
+	b.collective(name+".all_gather", b.phase, b.tpComm(AllGather, full), ids(x), ids(full))
+	return full
+}
+
+// reduce sums the partial results of a row-parallel layer.
+func (b *builder) reduce(name string, y value, how split) value {
+	if how != row || b.TP == 1 {
+		return y
+	}
+	if !b.SequenceParallel {
+		b.collective(name+".all_reduce", b.phase, b.tpComm(AllReduce, y), ids(y), nil)
+		return y
+	}
+	out := b.tensor(name+".scattered", y.rows/b.TP, y.width, b.element())
+	b.collective(name+".reduce_scatter", b.phase, b.tpComm(ReduceScatter, y), ids(y), ids(out))
+	return out
+}
+
+func (b *builder) tpComm(c Collective, full value) Comm {
+	return Comm{Group: TP, Collective: c, Bytes: full.rows * full.width * b.element()}
+}
+
+// linearBackward emits the gradients of a linear layer in Megatron's order:
+// what the ranks must exchange runs beside the matrix product that does not
+// need it.
+func (b *builder) linearBackward(name string, x, full, y, out value, how split, bias bool) {
+	dy := b.grad(out)
+	if how == row && b.SequenceParallel && b.TP > 1 {
+		whole := b.like(name+".dy", y)
+		b.collective(name+".bwd_all_gather", BackwardInput, b.tpComm(AllGather, whole), ids(dy), ids(whole))
+		dy = whole
+	}
+	b.cast(name+".dy", BackwardInput, dy)
+	again, gatherToken := b.regather(name, x, full, how)
+	dx := b.like(name+".dx", full)
+	b.kernel(name+".dgrad", BackwardInput, b.gemm(full.rows, full.width, y.width, gpu.NN), ids(dy), ids(dx))
+	if gatherToken != 0 {
+		b.wait(name+".wait_gather", BackwardWeight, gatherToken, again)
+	}
+	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
+	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy), nil)
+	if bias {
+		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
+	}
+	if scatterToken != 0 {
+		b.wait(name+".wait_dx", BackwardInput, scatterToken, scattered)
+	}
+	b.setGrad(x, scattered)
+}
+
+// regather starts collecting the sequence-parallel input once more for the
+// weight gradient; only a rank's own part was kept.
+func (b *builder) regather(name string, x, full value, how split) (value, int32) {
+	if !b.gathers(how) {
+		return x, 0
+	}
+	again := b.like(name+".regathered", full)
+	token := b.async(name+".bwd_regather", BackwardWeight, b.tpComm(AllGather, again), ids(x), ids(again))
+	return again, token
+}
+
+// scatterGrad starts summing the input's gradient over the TP ranks.
+func (b *builder) scatterGrad(name string, x, dx value, how split) (value, int32) {
+	if how != column || b.TP == 1 {
+		return dx, 0
+	}
+	if !b.SequenceParallel {
+		return dx, b.async(name+".bwd_all_reduce", BackwardInput, b.tpComm(AllReduce, dx), ids(dx), nil)
+	}
+	part := b.like(name+".dx_part", x)
+	token := b.async(name+".bwd_reduce_scatter", BackwardInput, b.tpComm(ReduceScatter, dx), ids(dx), ids(part))
+	return part, token
+}

@@ -1,0 +1,169 @@
+package model
+
+import "trainsim/sim/gpu"
+
+// OpKind says what an operator does.
+type OpKind uint8
+
+// Kinds of operators.
+const (
+	// Compute launches Kernel on the compute stream.
+	Compute OpKind = iota
+	// Communicate runs Comm. When Async it goes to the group's own stream and a
+	// later Wait joins it; otherwise the compute stream waits for it.
+	Communicate
+	// Wait joins the asynchronous collective with the same Token.
+	Wait
+	// Receive takes the chunk's input (or its output's gradient) from the
+	// neighbouring stage.
+	Receive
+	// Send gives the chunk's output (or its input's gradient) to the
+	// neighbouring stage.
+	Send
+	// ParamsNeeded marks where the parameters of a layer are first used.
+	ParamsNeeded
+	// GradsReady marks where the gradients of a layer are complete.
+	GradsReady
+)
+
+// Phase is the part of a step that an operator belongs to.
+type Phase uint8
+
+// Phases of operators.
+const (
+	Forward Phase = iota
+	BackwardInput
+	BackwardWeight
+	Recompute
+)
+
+// Group is the set of ranks that a collective spans.
+type Group uint8
+
+// Groups of ranks.
+const (
+	TP Group = iota
+	CP
+	EP
+	DP        // data-parallel replicas of one stage (with context parallelism folded in)
+	Embedding // first and last stage, which share the tied embedding
+	World     // all ranks of one replica: gradient norm, overflow check
+	NumGroups
+)
+
+// String returns the group's name in reports.
+func (g Group) String() string {
+	return [...]string{"tp", "cp", "ep", "dp", "embedding", "world"}[g]
+}
+
+// Collective is a communication pattern.
+type Collective uint8
+
+// Collectives.
+const (
+	AllReduce Collective = iota
+	AllGather
+	ReduceScatter
+	AllToAll
+	SendRecv
+)
+
+// String returns the collective's name in reports.
+func (c Collective) String() string {
+	return [...]string{"all-reduce", "all-gather", "reduce-scatter", "all-to-all", "send-recv"}[c]
+}
+
+// Comm is one collective: Bytes is the full vector (the gathered or reduced
+// size), as NCCL's cost model counts it.
+type Comm struct {
+	Group      Group
+	Collective Collective
+	Bytes      int64
+}
+
+// TensorID indexes Chunk.Tensors.
+type TensorID int32
+
+// NoTensor is no tensor.
+const NoTensor TensorID = -1
+
+// Tensor is one allocation.
+type Tensor struct {
+	Name  string
+	Bytes int64
+}
+
+// Op is one operator.
+type Op struct {
+	Name   string
+	Kind   OpKind
+	Phase  Phase
+	Async  bool
+	Token  int32 // joins an asynchronous collective and its Wait
+	Kernel gpu.Kernel
+	Comm   Comm
+	// Launches is how many operators of an eager framework this one stands
+	// for: what the host pays. 1 when 0.
+	Launches int32
+	// Elements is the number of local parameters of ParamsNeeded and GradsReady.
+	Elements      int64
+	Reads, Writes []TensorID
+}
+
+// Chunk is what one rank does for one micro-batch in one virtual stage.
+type Chunk struct {
+	Layers            int
+	First, Last       bool
+	Tensors           []Tensor
+	Forward, Backward []Op
+	// Parameters is the number of parameters that this rank holds for the chunk.
+	Parameters int64
+	// EmbeddingParameters is the part of Parameters that a tied embedding
+	// shares between first and last stage; 0 when untied.
+	EmbeddingParameters int64
+	// BoundaryBytes is the size of one hand-off to a neighbouring stage.
+	BoundaryBytes int64
+}
+
+// Split cuts the backward into the gradient of the input and the gradients of
+// the weights, each in order, for schedules that run them apart.
+func (c *Chunk) Split() (input, weight []Op) {
+	for _, op := range c.Backward {
+		if op.Phase == BackwardWeight {
+			weight = append(weight, op)
+		} else {
+			input = append(input, op)
+		}
+	}
+	return input, weight
+}
+
+// Lifetimes returns, for the operators of segments run one after the other,
+// the tensors to free after each operator: those whose last use it is.
+func Lifetimes(tensors int, segments ...[]Op) [][][]TensorID {
+	type place struct{ segment, op int }
+	last := make([]place, tensors)
+	for i := range last {
+		last[i] = place{-1, -1}
+	}
+	for s, ops := range segments {
+		for o := range ops {
+			for _, id := range ops[o].Reads {
+				last[id] = place{s, o}
+			}
+			for _, id := range ops[o].Writes {
+				last[id] = place{s, o}
+			}
+		}
+	}
+	out := make([][][]TensorID, len(segments))
+	for s, ops := range segments {
+		out[s] = make([][]TensorID, len(ops))
+	}
+	for id, p := range last {
+		if p.segment >= 0 {
+			out[p.segment][p.op] = append(out[p.segment][p.op], TensorID(id))
+		}
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package model
+
+import "trainsim/sim/gpu"
+
+// Checkpointing is how activations are recomputed in the backward.
+type Checkpointing struct {
+	// Selective recomputes the attention core of every layer.
+	Selective bool
+	// Every keeps only the input of every so many layers and recomputes the
+	// rest; 0 keeps everything, 1 is full recomputation.
+	Every int
+}
+
+// Spec is a model cut for one rank and one micro-batch.
+type Spec struct {
+	Config
+	TP, CP           int64
+	SequenceParallel bool
+	Microbatch       int64 // sequences
+	Precision        gpu.Dtype
+	GradDtype        gpu.Dtype // format in which weight gradients accumulate
+	Dropout          bool
+	Checkpointing    Checkpointing
+	// GatherParams makes every layer gather its parameters before use in
+	// forward and backward and scatter its gradients, over the DP group (FSDP).
+	GatherParams bool
+	// ReshardAfterForward frees gathered parameters after the forward, so that
+	// the backward gathers them again (ZeRO-3); ZeRO-2 keeps them.
+	ReshardAfterForward bool
+}
+
+// tokens returns the tokens of one micro-batch on one rank of a tensor-parallel
+// region: all of the rank's sequence.
+func (s *Spec) tokens() int64 { return s.Microbatch * s.SeqLen / s.CP }
+
+// shardTokens returns the tokens that norms and dropouts work on: a TP-th of
+// them under sequence parallelism.
+func (s *Spec) shardTokens() int64 {
+	if s.SequenceParallel {
+		return s.tokens() / s.TP
+	}
+	return s.tokens()
+}
+
+// element returns the bytes of one activation element. FP8 training keeps
+// activations in 16 bits between its matrix products.
+func (s *Spec) element() int64 {
+	if s.Precision == gpu.FP8 {
+		return 2
+	}
+	return s.Precision.Bytes()
+}
+
+// kvHeads returns a rank's key/value heads: at least one, since ranks beyond
+// the number of heads hold copies.
+func (s *Spec) kvHeads() int64 { return max(1, s.KV()/s.TP) }
+
+// paddedVocab returns the vocabulary as it is laid out over TP ranks.
+func (s *Spec) paddedVocab() int64 {
+	multiple := max(1, s.VocabMultiple) * s.TP
+	return (s.Vocab + multiple - 1) / multiple * multiple
+}
