@@ -7,19 +7,20 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 	b := newBuilder(s)
 	c := b.chunk
 	c.Layers, c.First, c.Last = count, embeds, ends
+	b.first = first
 	rows := s.shardTokens()
 	c.BoundaryBytes = rows * s.Hidden * s.element()
 
 	var x value
 	if embeds {
-		x = b.marked(b.embedding)
+		x = b.marked(0, b.embedding)
 	} else {
 		x = b.receive()
 	}
 	x = b.layers(x, first, count)
 	b.ops = &c.Forward
 	if ends {
-		b.marked(func() value { b.head(x); return x })
+		b.marked(int32(count)+1, func() value { b.head(x); return x })
 	} else {
 		b.send(x)
 	}

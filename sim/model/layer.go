@@ -66,20 +66,24 @@ func (b *builder) layers(x value, first, count int) value {
 // markedLayer is a layer between the marks that data parallelism needs: where
 // its parameters are first read, and where its gradients are complete.
 func (b *builder) markedLayer(index int, x value) value {
-	return b.marked(func() value { return b.transformerLayer(index, x) })
+	return b.marked(int32(index-b.first)+1, func() value { return b.transformerLayer(index, x) })
 }
 
-// marked emits ParamsNeeded before what f emits and GradsReady behind its backward.
-func (b *builder) marked(f func() value) value {
+// marked emits ParamsNeeded before what f emits and before its backward, and
+// GradsReady behind its backward.
+func (b *builder) marked(unit int32, f func() value) value {
 	at := len(*b.ops)
-	b.emit(Op{Kind: ParamsNeeded, Phase: b.phase})
+	b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: b.phase, Unit: unit})
 	before := b.touched
 	var elements int64
 	b.push(func() {
-		b.emit(Op{Kind: GradsReady, Phase: BackwardWeight, Elements: elements})
+		b.emit(Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements})
 	})
 	out := f()
 	elements = b.touched - before
 	(*b.ops)[at].Elements = elements
+	b.push(func() {
+		b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: BackwardInput, Unit: unit, Elements: elements})
+	})
 	return out
 }

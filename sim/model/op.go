@@ -105,7 +105,10 @@ type Op struct {
 	// Launches is how many operators of an eager framework this one stands
 	// for: what the host pays. 1 when 0.
 	Launches int32
-	// Elements is the number of local parameters of ParamsNeeded and GradsReady.
+	// Unit is what ParamsNeeded and GradsReady are about: 0 the embedding, then
+	// the chunk's layers from 1 on, then the head.
+	Unit int32
+	// Elements is the number of this rank's parameters in Unit.
 	Elements      int64
 	Reads, Writes []TensorID
 }

@@ -29,6 +29,7 @@ type builder struct {
 	tokens32 int32
 	touched  int64 // parameters met so far, recomputation included
 	layer    string
+	first    int // index of the chunk's first layer
 }
 
 func newBuilder(s *Spec) *builder {
