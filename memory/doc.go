@@ -1,0 +1,35 @@
+// Package memory accounts for every byte of a GPU the way PyTorch and
+// nvidia-smi do: it models PyTorch's CUDA caching allocator, reads and writes
+// torch.cuda.memory snapshots, and replays recorded traces.
+//
+// # The allocator
+//
+// An [Allocator] serves one device. A request of n bytes is rounded up to a
+// multiple of 512 (or to a division of a power of two, see [Conf]) and served
+// from one of two pools: small up to 1 MiB, large above. A pool asks the
+// driver for segments (2 MiB, 20 MiB, or the request rounded up to 2 MiB) and
+// splits them into blocks. A freed block is merged with idle neighbours and
+// kept for its pool and stream; the best fit is reused, the lowest address
+// among equals. Nothing returns to the driver before the driver refuses:
+// then cached segments are released and the request is retried, and only if
+// that fails is the result an [OutOfMemory].
+//
+// With expandable segments every pool and stream owns one virtual range that
+// grows and shrinks by whole granules (2 MiB small, 20 MiB large).
+//
+// The following always holds, and is tested on random traces:
+//
+//	sum of live block sizes = allocated <= active <= reserved
+//	reserved + external <= capacity
+//	reserved = sum of segments = live + pending + idle blocks
+//
+// Allocated counts whole blocks, so the part of a large block that is too
+// small to be split off (up to 1 MiB) is in it; requested counts what callers
+// asked for.
+//
+// All operations are deterministic: addresses come from a bump pointer for
+// cudaMalloc segments and from fixed windows for expandable ones. Streams are
+// compared as integers. Searching takes O(log n) of the idle blocks of the
+// pool and stream, and no operation allocates from the Go heap once the
+// tables have reached their size.
+package memory
