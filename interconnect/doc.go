@@ -1,0 +1,29 @@
+// Package interconnect models how GPUs reach each other: directed links with a
+// capacity and a latency, routes over them, the collectives that NCCL runs on
+// them, and how everything that is on the links at the same time shares them.
+//
+// # Transfers
+//
+// A collective advances at one rate on all edges of its rings, so one transfer
+// is one fluid variable x that crosses many directed links. The weight w of a
+// link is how many bytes that link carries while x grows by one byte. A Plan
+// is scaled so that its bottleneck link has the weight 1: x is then the rate
+// on the link that limits it, and two transfers that meet on a link which
+// limits both get equal shares of it, as two flows on a wire do.
+//
+// # Sharing
+//
+// Rates are max-min fair: for every link l, sum over transfers of w[l]*x stays
+// at or below the capacity C[l]; every x stays at or below its own limit (a
+// protocol's or a channel's); and every transfer is either at its own limit or
+// crosses a saturated link on which no other transfer has a higher rate. They
+// are found by progressive filling. A start, a finish or a change of capacity
+// touches only the transfers that are connected to it through shared links,
+// and all changes of one instant are solved once, at the instant's end.
+//
+// # Time
+//
+// A transfer pays its latency first, then its bytes. Alone on its links it
+// takes Latency + ceil(Bytes*1e12/rate) picoseconds, rounded once. For a ring
+// all-reduce of S bytes over p ranks that is 2(p-1)(alpha + S/(p*B)).
+package interconnect

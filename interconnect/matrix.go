@@ -1,0 +1,49 @@
+package interconnect
+
+// Matrix is a machine's table of paths between its GPUs and network cards, as
+// `nvidia-smi topo -m` prints it.
+type Matrix struct {
+	// GPUNames and NICNames are the devices in the order of the table.
+	GPUNames, NICNames []string
+	// Cells[i][j] is the path from device i to device j, GPUs first, then NICs.
+	Cells [][]Cell
+	// NUMA is the NUMA node of each GPU, -1 where the table does not say.
+	NUMA []int
+	// CPUs is the CPU affinity of each GPU as printed, "" where absent.
+	CPUs []string
+}
+
+// Cell is one entry of a Matrix.
+type Cell struct {
+	Type  PathType
+	Links int // number of bonded NVLinks when Type is PathNVL
+}
+
+// GPUs returns the number of GPUs.
+func (m *Matrix) GPUs() int { return len(m.GPUNames) }
+
+// NICs returns the number of network cards.
+func (m *Matrix) NICs() int { return len(m.NICNames) }
+
+// switched says whether every pair of GPUs has the same NVLinks and more of
+// them than a mesh of that size could give: then NVSwitches join them. Eight
+// NV12 pairs would need 84 links a GPU.
+func (m *Matrix) switched() bool {
+	n := m.GPUs()
+	if n < 3 {
+		return false
+	}
+	links := m.Cells[0][1].Links
+	for a := range n {
+		for b := range n {
+			if a != b && m.Cells[a][b].Links != links {
+				return false
+			}
+		}
+	}
+	return links*(n-1) > maxNVLinks
+}
+
+// maxNVLinks is the largest number of NVLinks that a GPU has (18 on H100,
+// H200 and B200).
+const maxNVLinks = 18

@@ -1,0 +1,148 @@
+package interconnect
+
+import "fmt"
+
+// none marks an absent link or site.
+const none = -1
+
+// site is a device's place in the PCIe tree: the switch it hangs on, the
+// switch above that, the host bridge and the socket; none where absent. Two
+// devices with the same number share that part.
+type site struct {
+	sw, upper, bridge, socket int
+}
+
+// ports are the two directions of a connection to what is above.
+type ports struct {
+	up, down LinkID
+}
+
+// gpuShape is one GPU of a node.
+type gpuShape struct {
+	site
+	pcie   ports
+	nvlink ports // to the NVSwitches; none without
+	nic    int   // nearest card; none without
+}
+
+// nicShape is one network card of a node.
+type nicShape struct {
+	site
+	tx, rx LinkID
+}
+
+// nodeShape is one machine; all machines of a cluster are alike, so link l of
+// node n is link n*len(links)+l of the cluster.
+type nodeShape struct {
+	links    []Link
+	gpus     []gpuShape
+	nics     []nicShape
+	visible  []int      // physical GPU of each device that the job sees
+	mesh     [][]LinkID // direct NVLink from GPU to GPU, none without
+	bonded   [][]int    // number of NVLinks of each pair
+	switches []ports    // by switch number: first- and second-level alike
+	sockets  [][]LinkID // link from socket to socket
+	memory   []LinkID   // of each socket
+	type_    [][]PathType
+}
+
+func newNodeShape(c *Config) nodeShape {
+	var n nodeShape
+	gpus, nics := sitesOf(c)
+	n.addGPUs(c, gpus)
+	n.addNICs(c, nics)
+	n.addSwitches(c, gpus, nics)
+	n.addSockets(c, gpus, nics)
+	n.addNVLink(c)
+	n.visible = c.VisibleDevices
+	if len(n.visible) == 0 {
+		for g := range n.gpus {
+			n.visible = append(n.visible, g)
+		}
+	}
+	n.chooseNICs(c)
+	return n
+}
+
+func (n *nodeShape) add(l Link) LinkID {
+	n.links = append(n.links, l)
+	return LinkID(len(n.links) - 1)
+}
+
+// addPorts adds the two directions of a PCIe connection.
+func (n *nodeShape) addPorts(c *Config, name string) ports {
+	l := Link{Kind: LinkPCIe, Capacity: float64(c.PCIeBandwidth), Latency: c.PCIeLatency}
+	l.Name = name + "/pcie/up"
+	up := n.add(l)
+	l.Name = name + "/pcie/down"
+	return ports{up, n.add(l)}
+}
+
+func (n *nodeShape) addGPUs(c *Config, sites []site) {
+	for i, s := range sites {
+		n.gpus = append(n.gpus, gpuShape{
+			site: s, pcie: n.addPorts(c, fmt.Sprintf("gpu%d", i)),
+			nvlink: ports{none, none}, nic: none,
+		})
+	}
+}
+
+func (n *nodeShape) addNICs(c *Config, sites []site) {
+	for i, s := range sites {
+		l := Link{Kind: LinkNIC, Capacity: float64(c.NICBandwidth) * c.NICEfficiency, Latency: c.NICLatency / 2}
+		l.Name = fmt.Sprintf("nic%d/tx", i)
+		tx := n.add(l)
+		l.Name = fmt.Sprintf("nic%d/rx", i)
+		l.Latency = c.NICLatency - c.NICLatency/2
+		n.nics = append(n.nics, nicShape{site: s, tx: tx, rx: n.add(l)})
+	}
+}
+
+// addSwitches gives each PCIe switch the link to what is above it.
+func (n *nodeShape) addSwitches(c *Config, groups ...[]site) {
+	count := 0
+	for _, sites := range groups {
+		for _, s := range sites {
+			count = max(count, s.sw+1, s.upper+1)
+		}
+	}
+	for i := range count {
+		n.switches = append(n.switches, n.addPorts(c, fmt.Sprintf("switch%d", i)))
+	}
+}
+
+func (n *nodeShape) addSockets(c *Config, groups ...[]site) {
+	count := 1
+	for _, sites := range groups {
+		for _, s := range sites {
+			count = max(count, s.socket+1)
+		}
+	}
+	for s := range count {
+		n.memory = append(n.memory, n.add(Link{
+			Name: fmt.Sprintf("socket%d/memory", s), Kind: LinkMemory, Capacity: float64(c.HostMemoryBandwidth),
+		}))
+	}
+	n.sockets = newLinkTable(count)
+	for a := range count {
+		for b := range count {
+			if a != b {
+				n.sockets[a][b] = n.add(Link{
+					Name: fmt.Sprintf("socket%d/to-socket%d", a, b), Kind: LinkSocket,
+					Capacity: float64(c.SocketBandwidth), Latency: c.PCIeLatency,
+				})
+			}
+		}
+	}
+}
+
+func newLinkTable(n int) [][]LinkID {
+	t := make([][]LinkID, n)
+	for i := range t {
+		t[i] = make([]LinkID, n)
+		for j := range t[i] {
+			t[i][j] = none
+		}
+	}
+	return t
+}

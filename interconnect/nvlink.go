@@ -1,0 +1,106 @@
+package interconnect
+
+import "fmt"
+
+// addNVLink adds the NVLinks of a node: ports to the switches, or a direct
+// link for every joined pair.
+func (n *nodeShape) addNVLink(c *Config) {
+	n.mesh = newLinkTable(len(n.gpus))
+	n.bonded = bondsOf(c)
+	one := Link{
+		Kind: LinkNVLink, Capacity: float64(c.NVLinkBandwidth) * c.NVLinkEfficiency, Latency: c.NVLinkLatency,
+	}
+	if switched(c) {
+		n.addSwitchedNVLink(one, c.NVLinks)
+		return
+	}
+	for a := range n.gpus {
+		for b := range n.gpus {
+			if k := n.bonded[a][b]; k > 0 && a != b {
+				l := one
+				l.Capacity *= float64(k)
+				l.Name = fmt.Sprintf("gpu%d/nvlink/to-gpu%d", a, b)
+				n.mesh[a][b] = n.add(l)
+			}
+		}
+	}
+}
+
+func (n *nodeShape) addSwitchedNVLink(one Link, links int) {
+	for g := range n.gpus {
+		l := one
+		l.Capacity *= float64(links)
+		l.Latency = one.Latency / 2
+		l.Name = fmt.Sprintf("gpu%d/nvlink/out", g)
+		n.gpus[g].nvlink.up = n.add(l)
+		l.Latency = one.Latency - one.Latency/2
+		l.Name = fmt.Sprintf("gpu%d/nvlink/in", g)
+		n.gpus[g].nvlink.down = n.add(l)
+	}
+}
+
+// switched says whether NVSwitches join the GPUs of a node.
+func switched(c *Config) bool {
+	if c.Topology != nil {
+		return c.Topology.switched()
+	}
+	return c.Kind == NVSwitch
+}
+
+// bondsOf returns how many NVLinks join each pair of GPUs.
+func bondsOf(c *Config) [][]int {
+	bonds := make([][]int, c.GPUsPerNode)
+	for i := range bonds {
+		bonds[i] = make([]int, c.GPUsPerNode)
+	}
+	if c.Topology != nil {
+		for a := range bonds {
+			for b := range bonds {
+				bonds[a][b] = c.Topology.Cells[a][b].Links
+			}
+		}
+		return bonds
+	}
+	size, links := c.GPUsPerNode, c.NVLinks
+	switch c.Kind {
+	case PCIe:
+		return bonds
+	case NVSwitch:
+		fillIslands(bonds, size, links)
+	case NVLinkMesh:
+		fillIslands(bonds, size, links/max(1, size-1))
+	case NVLinkPairs:
+		fillIslands(bonds, 2, links)
+	case Islands:
+		fillIslands(bonds, c.IslandSize, links/(c.IslandSize-1))
+	case CubeMesh:
+		fillCubeMesh(bonds)
+	}
+	return bonds
+}
+
+// fillIslands joins every pair inside each group of size GPUs.
+func fillIslands(bonds [][]int, size, links int) {
+	for a := range bonds {
+		for b := range bonds {
+			if a != b && a/size == b/size {
+				bonds[a][b] = links
+			}
+		}
+	}
+}
+
+// cubeMeshBonds are the NVLinks of DGX-1 with V100 (the matrix that
+// `nvidia-smi topo -m` prints on one): two quads, each a mesh of six pairs,
+// and four double links between the quads.
+var cubeMeshBonds = [][3]int{
+	{0, 1, 1}, {0, 2, 1}, {0, 3, 2}, {0, 4, 2}, {1, 2, 2}, {1, 3, 1}, {1, 5, 2}, {2, 3, 2}, {2, 6, 1},
+	{3, 7, 1}, {4, 5, 1}, {4, 6, 1}, {4, 7, 2}, {5, 6, 2}, {5, 7, 1}, {6, 7, 2},
+}
+
+func fillCubeMesh(bonds [][]int) {
+	for _, b := range cubeMeshBonds {
+		bonds[b[0]][b[1]] = b[2]
+		bonds[b[1]][b[0]] = b[2]
+	}
+}

@@ -1,0 +1,104 @@
+package interconnect
+
+import (
+	"math"
+
+	"trainsim/sim"
+)
+
+// Plan is one transfer, ready to start as often as needed: a collective of a
+// communicator, a point-to-point message, or any other traffic. It must not
+// change once started. Links is shared between plans.
+type Plan struct {
+	Op        Op
+	Algorithm Algorithm
+	Protocol  Protocol
+	Channels  int
+	// Message is the size of the operation as the caller gave it.
+	Message int64
+	// Latency is paid before the bytes.
+	Latency sim.Time
+	// Bytes is what crosses the bottleneck link, the measure of progress.
+	Bytes int64
+	// Cap is the transfer's own limit of progress in bytes a second (channels,
+	// protocol); 0 for none.
+	Cap float64
+	// Links are the links that it crosses, with the bytes of each for one byte
+	// of progress.
+	Links []LinkUse
+	// Bottleneck is the link that limits it when it is alone; -1 without links.
+	Bottleneck LinkID
+	// BusFactor turns Message over time into nccl-tests' bus bandwidth.
+	BusFactor float64
+
+	rate float64 // progress in bytes a second when alone
+}
+
+// Uncontended returns how long the plan takes alone on its links.
+func (p *Plan) Uncontended(t *Topology) sim.Time {
+	return p.Latency + transferTime(p.Bytes, p.rate)
+}
+
+// Rate returns the plan's progress in bytes a second when alone.
+func (p *Plan) Rate() float64 { return p.rate }
+
+func transferTime(bytes int64, rate float64) sim.Time {
+	if bytes == 0 {
+		return 0
+	}
+	return sim.TransferTime(bytes, max(rate, 1))
+}
+
+// Custom returns the plan of any other traffic: bytes that cross the links
+// with the weights given, after latency, at most cap bytes a second (0: no own
+// limit).
+func (t *Topology) Custom(latency sim.Time, bytes int64, cap float64, links []LinkUse) Plan {
+	p := Plan{Op: SendRecv, Algorithm: Direct, Protocol: Simple, Message: bytes, Latency: latency, BusFactor: 1}
+	t.scale(&p, float64(bytes), cap, links)
+	return p
+}
+
+// scale fills the progress of a plan: bytes cross the links with the weights
+// given. The bottleneck's weight becomes 1.
+func (t *Topology) scale(p *Plan, bytes, cap float64, links []LinkUse) {
+	p.Bottleneck, p.Links = none, links
+	load, weight := 0.0, 1.0
+	for _, u := range links {
+		if x := u.Weight / t.links[u.Link].Capacity; x > load {
+			load, weight, p.Bottleneck = x, u.Weight, u.Link
+		}
+	}
+	if weight != 1 {
+		p.Links = make([]LinkUse, len(links))
+		for i, u := range links {
+			p.Links[i] = LinkUse{u.Link, u.Weight / weight}
+		}
+	}
+	p.Bytes = int64(math.Ceil(bytes*weight - 1e-6))
+	p.Cap = cap * weight
+	p.rate = math.Inf(1)
+	if load > 0 {
+		p.rate = weight / load
+	}
+	if p.Bottleneck != none {
+		p.rate = t.links[p.Bottleneck].Capacity
+	}
+	if p.Cap > 0 && p.Cap < p.rate {
+		p.rate = p.Cap
+	}
+}
+
+// Times returns the plan of m such transfers that run in step, as one
+// variable: every link carries m times the bytes. It is how one simulated
+// transfer stands for identical ones.
+func (p Plan) Times(t *Topology, m float64) Plan {
+	links := make([]LinkUse, len(p.Links))
+	for i, u := range p.Links {
+		links[i] = LinkUse{u.Link, u.Weight * m}
+	}
+	p.Links = links
+	for _, u := range links {
+		p.rate = min(p.rate, t.links[u.Link].Capacity/u.Weight)
+	}
+	return p
+}

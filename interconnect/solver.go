@@ -1,0 +1,238 @@
+package interconnect
+
+import (
+	"math"
+
+	"trainsim/sim"
+)
+
+// solver holds the scratch space of progressive filling.
+type solver struct {
+	stamp uint32
+	flows []int32   // the component's transfers
+	links []LinkID  // its links that two or more transfers cross
+	rate  []float64 // by position in flows
+	limit []float64 // by position in flows: own limit and links it has alone
+	left  []float64 // by position in links: capacity not given out
+	sum   []float64 // by position in links: weights of unfrozen transfers
+	count []int32   // by position in links: number of unfrozen transfers
+	local []int32   // by slot: position in flows
+	place []int32   // by link: position in links
+	open  []int32   // unfrozen positions
+	live  []int32   // positions of links with unfrozen transfers
+}
+
+// solve re-computes the rates of all transfers that are connected to a dirty
+// link and re-times them.
+func (n *Network) solve() {
+	n.collect()
+	n.dirty = n.dirty[:0]
+	if len(n.solver.flows) > 0 {
+		n.fill()
+		n.retime()
+	}
+	n.scheduleWake()
+}
+
+// collect finds the transfers and links that are connected to the dirty links.
+func (n *Network) collect() {
+	s := &n.solver
+	s.stamp++
+	s.flows, s.links = s.flows[:0], s.links[:0]
+	if len(s.local) < len(n.flows) {
+		s.local = append(s.local, make([]int32, len(n.flows)-len(s.local))...)
+	}
+	if len(s.place) < len(n.links) {
+		s.place = make([]int32, len(n.links))
+	}
+	for _, l := range n.dirty {
+		n.visit(l)
+	}
+	for next := 0; next < len(s.flows); next++ {
+		f := &n.flows[s.flows[next]]
+		for _, u := range f.plan.Links {
+			if len(n.links[u.Link].flows) > 1 {
+				n.visit(u.Link)
+			}
+		}
+	}
+}
+
+// visit adds a link and its transfers to the component.
+func (n *Network) visit(l LinkID) {
+	s := &n.solver
+	link := &n.links[l]
+	if link.mark == s.stamp {
+		return
+	}
+	link.mark = s.stamp
+	s.place[l] = int32(len(s.links))
+	s.links = append(s.links, l)
+	for _, c := range link.flows {
+		if f := &n.flows[c.flow]; f.mark != s.stamp {
+			f.mark = s.stamp
+			s.local[c.flow] = int32(len(s.flows))
+			s.flows = append(s.flows, c.flow)
+		}
+	}
+}
+
+// fill finds the max-min fair rates of the component by progressive filling:
+// all rates grow together until a link is full or a transfer is at its own
+// limit; what is thereby fixed is taken out, and the rest goes on.
+func (n *Network) fill() {
+	n.prepare()
+	s := &n.solver
+	last := 0.0
+	for len(s.open) > 0 {
+		level := math.Inf(1)
+		for _, i := range s.live {
+			level = min(level, s.left[i]/s.sum[i])
+		}
+		for _, i := range s.open {
+			level = min(level, s.limit[i])
+		}
+		// In exact arithmetic the level never falls; rounding must not make
+		// it fall either, or a rate could become zero.
+		last = max(level, last)
+		n.freeze(last)
+	}
+}
+
+// prepare sets up residual capacities, sums of weights and own limits.
+func (n *Network) prepare() {
+	s := &n.solver
+	s.rate, s.limit, s.open = s.rate[:0], s.limit[:0], s.open[:0]
+	s.left, s.sum, s.count, s.live = s.left[:0], s.sum[:0], s.count[:0], s.live[:0]
+	for i, l := range s.links {
+		sum := 0.0
+		for _, c := range n.links[l].flows {
+			sum += c.weight
+		}
+		s.left, s.sum = append(s.left, n.links[l].capacity), append(s.sum, sum)
+		s.count, s.live = append(s.count, int32(len(n.links[l].flows))), append(s.live, int32(i))
+	}
+	for i, slot := range s.flows {
+		s.rate = append(s.rate, -1)
+		s.limit = append(s.limit, n.ownLimit(n.flows[slot].plan))
+		s.open = append(s.open, int32(i))
+	}
+}
+
+// ownLimit is a plan's cap, or the room on a link that nobody shares with it.
+func (n *Network) ownLimit(p *Plan) float64 {
+	limit := math.Inf(1)
+	if p.Cap > 0 {
+		limit = p.Cap
+	}
+	for _, u := range p.Links {
+		if l := &n.links[u.Link]; len(l.flows) == 1 {
+			limit = min(limit, l.capacity/u.Weight)
+		}
+	}
+	return limit
+}
+
+// freeze fixes at level every transfer that crosses a link that is now full or
+// that is at its own limit.
+func (n *Network) freeze(level float64) {
+	s := &n.solver
+	for _, i := range s.live {
+		if s.left[i]/s.sum[i] <= level {
+			for _, c := range n.links[s.links[i]].flows {
+				s.rate[s.local[c.flow]] = level
+			}
+		}
+	}
+	for _, i := range s.open {
+		if s.limit[i] <= level {
+			s.rate[i] = level
+		}
+	}
+	open := s.open[:0]
+	for _, i := range s.open {
+		if s.rate[i] < 0 {
+			open = append(open, i)
+			continue
+		}
+		n.release(n.flows[s.flows[i]].plan, s.rate[i])
+	}
+	s.open = open
+	live := s.live[:0]
+	for _, i := range s.live {
+		if s.count[i] > 0 {
+			live = append(live, i)
+		}
+	}
+	s.live = live
+}
+
+// release takes a fixed transfer's share off the links of the component.
+func (n *Network) release(p *Plan, rate float64) {
+	s := &n.solver
+	for _, u := range p.Links {
+		if n.links[u.Link].mark != s.stamp {
+			continue
+		}
+		i := s.place[u.Link]
+		s.left[i] = max(s.left[i]-float64(u.Weight*rate), 0)
+		s.sum[i] -= u.Weight
+		s.count[i]--
+	}
+}
+
+// retime advances the component's transfers to now and gives them their new
+// rates. One whose rate did not change keeps its end to the picosecond.
+func (n *Network) retime() {
+	s := &n.solver
+	now := n.engine.Now()
+	for i, slot := range s.flows {
+		f := &n.flows[slot]
+		if f.state == alone {
+			f.state = shared_
+			f.index = int32(len(n.contended))
+			n.contended = append(n.contended, slot)
+		}
+		if f.rate == s.rate[i] {
+			continue
+		}
+		f.left -= float64(f.rate * (now - f.since).Seconds())
+		f.since, f.rate = now, s.rate[i]
+		f.finish = now + max(fluidTime(f.left, f.rate), 1)
+	}
+	if n.record != nil {
+		n.reportComponent()
+	}
+}
+
+// fluidTime is how long left bytes take, rounded up.
+func fluidTime(left, rate float64) sim.Time {
+	ps := math.Ceil(left / rate * float64(sim.Second))
+	if !(ps < float64(sim.Forever/2)) {
+		return sim.Forever / 2
+	}
+	return sim.Time(ps)
+}
+
+func (n *Network) reportComponent() {
+	s := &n.solver
+	for _, slot := range s.flows {
+		n.report(n.flows[slot].plan.Links)
+	}
+	for _, l := range s.links {
+		n.report([]LinkUse{{Link: l}})
+	}
+}
+
+// scheduleWake makes sure that a wake-up is pending for the first end of a
+// contended transfer.
+func (n *Network) scheduleWake() {
+	first := sim.Forever
+	for _, slot := range n.contended {
+		first = min(first, n.flows[slot].finish)
+	}
+	if first < n.wakeAt {
+		n.wakeAt = first
+		n.engine.At(first, n.id, eventWake, 0)
+	}
+}

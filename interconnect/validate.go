@@ -1,0 +1,178 @@
+package interconnect
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Validate returns every problem of the configuration, joined, or nil. Each
+// problem starts with the key that it is about and says what to write instead.
+func (c *Config) Validate() error {
+	var errs []error
+	for _, p := range c.Problems() {
+		errs = append(errs, p)
+	}
+	return errors.Join(errs...)
+}
+
+// Problem is one mistake in a Config.
+type Problem struct {
+	Key  string // the TOML key, as in "nics"
+	Text string // what is wrong and what to write instead
+}
+
+// Error returns the key and the text.
+func (p Problem) Error() string { return p.Key + ": " + p.Text }
+
+// Problems returns all mistakes of the configuration, in the order of its keys.
+func (c *Config) Problems() []Problem {
+	var ps []Problem
+	bad := func(key, format string, args ...any) {
+		ps = append(ps, Problem{Key: key, Text: fmt.Sprintf(format, args...)})
+	}
+	c.checkCounts(bad)
+	c.checkRates(bad)
+	c.checkKind(bad)
+	c.checkNetwork(bad)
+	c.checkVisible(bad)
+	return ps
+}
+
+const maxDevices = 1 << 20
+
+func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
+	if c.Nodes < 0 {
+		bad("nodes", "%d is negative; write the number of machines", c.Nodes)
+	}
+	if c.Topology == nil && c.GPUsPerNode < 1 {
+		bad("gpus_per_node", "%d is not a number of GPUs; write 1 or more", c.GPUsPerNode)
+	}
+	if c.GPUsPerNode > 1024 {
+		bad("gpus_per_node", "%d is more than 1024", c.GPUsPerNode)
+	}
+	if c.GPUsPerNode > 0 && c.Nodes > maxDevices/c.GPUsPerNode {
+		bad("nodes", "%d nodes of %d GPUs are more than %d GPUs", c.Nodes, c.GPUsPerNode, maxDevices)
+	}
+	for _, f := range []struct {
+		key string
+		n   int
+	}{
+		{"nvlinks", c.NVLinks}, {"island_size", c.IslandSize}, {"pcie_width", c.PCIeWidth},
+		{"gpus_per_switch", c.GPUsPerSwitch}, {"gpus_per_upper_switch", c.GPUsPerUpperSwitch},
+		{"gpus_per_host_bridge", c.GPUsPerHostBridge}, {"sockets", c.Sockets}, {"nics", c.NICs},
+		{"nodes_per_leaf", c.NodesPerLeaf}, {"compute_capability", c.ComputeCapability},
+	} {
+		if f.n < 0 || f.n > 4096 {
+			bad(f.key, "%d is out of range; write 0 to 4096", f.n)
+		}
+	}
+	if c.PCIeGen != 0 && (c.PCIeGen < 1 || c.PCIeGen > 6) {
+		bad("pcie_gen", "%d is no PCIe generation; write 1 to 6", c.PCIeGen)
+	}
+	if _, ok := socketRates[c.cpu()]; !ok {
+		bad("cpu", "unknown processor %q; write intel, intel-skylake, intel-sapphire-rapids, intel-emerald-rapids, amd or arm", c.CPU)
+	}
+}
+
+func (c *Config) checkRates(bad func(key, format string, args ...any)) {
+	for _, f := range []struct {
+		key string
+		x   float64
+	}{
+		{"nvlink_bandwidth", float64(c.NVLinkBandwidth)}, {"pcie_bandwidth", float64(c.PCIeBandwidth)},
+		{"socket_bandwidth", float64(c.SocketBandwidth)}, {"host_memory_bandwidth", float64(c.HostMemoryBandwidth)},
+		{"nic_bandwidth", float64(c.NICBandwidth)},
+	} {
+		if f.x != 0 && !(f.x >= 1e3 && f.x <= 1e15) {
+			bad(f.key, "%g bytes/s is out of range; write a rate such as \"25GB/s\"", f.x)
+		}
+	}
+	for _, f := range []struct {
+		key string
+		x   float64
+	}{{"nvlink_efficiency", c.NVLinkEfficiency}, {"nic_efficiency", c.NICEfficiency}} {
+		if math.IsNaN(f.x) || f.x < 0 || f.x > 1 {
+			bad(f.key, "%g is no part of the line rate; write a number above 0 and up to 1", f.x)
+		}
+	}
+	if x := c.Oversubscription; x != 0 && !(x >= 1 && x <= 1e4) {
+		bad("oversubscription", "%g is not a ratio; write 1 or more", x)
+	}
+	for _, f := range []struct {
+		key string
+		ps  int64
+	}{{"nvlink_latency", int64(c.NVLinkLatency)}, {"pcie_latency", int64(c.PCIeLatency)}, {"nic_latency", int64(c.NICLatency)}} {
+		if f.ps < 0 || f.ps > 1e12 {
+			bad(f.key, "is out of range; write 0s to 1s")
+		}
+	}
+}
+
+func (c *Config) checkKind(bad func(key, format string, args ...any)) {
+	if int(c.Kind) >= len(kindNames) {
+		bad("kind", "unknown; write one of %v", kindNames)
+		return
+	}
+	if c.Topology != nil {
+		return
+	}
+	if c.Kind != PCIe && (c.NVLinks < 1 || c.NVLinkBandwidth <= 0) {
+		bad("nvlinks", "a node of kind %q needs nvlinks and nvlink_bandwidth", c.Kind)
+	}
+	switch c.Kind {
+	case Islands:
+		if c.IslandSize < 2 || (c.GPUsPerNode > 0 && c.GPUsPerNode%c.IslandSize != 0) {
+			bad("island_size", "%d GPUs do not make whole islands of %d; write a divisor of gpus_per_node above 1", c.GPUsPerNode, c.IslandSize)
+		}
+	case NVLinkPairs:
+		if c.GPUsPerNode%2 != 0 {
+			bad("gpus_per_node", "%d GPUs do not make pairs; write an even number", c.GPUsPerNode)
+		}
+	case CubeMesh:
+		if c.GPUsPerNode != 8 {
+			bad("gpus_per_node", "a cube mesh has 8 GPUs, not %d", c.GPUsPerNode)
+		}
+	}
+}
+
+func (c *Config) checkNetwork(bad func(key, format string, args ...any)) {
+	if int(c.NICAffinity) >= len(affinityNames) {
+		bad("nic_affinity", "unknown; write one of %v", affinityNames)
+	}
+	if int(c.Fabric) >= len(fabricNames) {
+		bad("fabric", "unknown; write one of %v", fabricNames)
+	}
+	nics := c.NICs
+	if c.Topology != nil && c.Topology.NICs() > 0 {
+		nics = c.Topology.NICs()
+	}
+	if c.Nodes > 1 && nics < 1 {
+		bad("nics", "%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1", c.Nodes)
+	}
+	if c.Nodes > 1 && c.NICBandwidth <= 0 {
+		bad("nic_bandwidth", "%d nodes need it; write a card's line rate such as \"400Gb/s\"", c.Nodes)
+	}
+}
+
+func (c *Config) checkVisible(bad func(key, format string, args ...any)) {
+	gpus := c.GPUsPerNode
+	if c.Topology != nil {
+		gpus = c.Topology.GPUs()
+		if c.GPUsPerNode > gpus {
+			bad("gpus_per_node", "the topology has %d GPUs, not %d; leave gpus_per_node out", gpus, c.GPUsPerNode)
+		}
+	}
+	seen := make(map[int]bool)
+	for _, d := range c.VisibleDevices {
+		if d < 0 || d >= gpus {
+			bad("visible_devices", "there is no GPU %d; a node has GPUs 0 to %d", d, gpus-1)
+		} else if seen[d] {
+			bad("visible_devices", "GPU %d is listed twice; list each GPU once", d)
+		}
+		seen[d] = true
+	}
+	if n := len(c.VisibleDevices); n > 0 && c.GPUsPerNode > 0 && n != c.GPUsPerNode && c.Topology == nil && n > c.GPUsPerNode {
+		bad("visible_devices", "%d devices are listed, a node has %d", n, c.GPUsPerNode)
+	}
+}
