@@ -12,6 +12,7 @@ type CheckError struct {
 	Token    string // the action, as a token
 	Reason   string // what is wrong with it
 	Deadlock bool   // every list is complete, yet ranks wait for each other
+	Steps    bool   // Index counts sends and receives too (see Program.Lower)
 }
 
 // Error names the rank, the action and the reason.
@@ -72,7 +73,10 @@ func (p *Program) Check() error {
 		}
 	}
 	clear(state)
-	return p.checkOrder(w, state)
+	if err := p.checkOrder(w, state); err != nil {
+		return err
+	}
+	return p.checkSteps()
 }
 
 // checkShape refuses counts that contradict each other.
@@ -145,7 +149,7 @@ func (p *Program) checkPair(rank, i, n int) error {
 	}
 	a, b := list[i], list[i+1]
 	if b.Pair || (a.Op == Forward) == (b.Op == Forward) || a.Op == BackwardWeight || b.Op == BackwardWeight {
-		return p.fault(rank, i, "is paired with "+b.String()+"; a pair is one forward and one backward (B or I)")
+		return p.fault(rank, i, "is paired with "+p.token(rank, b)+"; a pair is one forward and one backward (B or I)")
 	}
 	return nil
 }
@@ -159,7 +163,7 @@ func (p *Program) checkComplete(w *wiring, state []uint8, rank int) error {
 				continue
 			}
 			a := Action{Op: firstMissing(have), Chunk: int16(c), Microbatch: int32(mb)}
-			return &CheckError{Rank: rank, Index: len(p.Lists[rank]), Token: p.token(a),
+			return &CheckError{Rank: rank, Index: len(p.Lists[rank]), Token: p.token(rank, a),
 				Reason: "is missing; each micro-batch passes forward and backward through each chunk"}
 		}
 	}
@@ -188,8 +192,14 @@ func describeMarks(m uint8) string {
 }
 
 func (p *Program) fault(rank, i int, reason string) error {
-	return &CheckError{Rank: rank, Index: i, Token: p.token(p.Lists[rank][i]), Reason: reason}
+	return &CheckError{Rank: rank, Index: i, Token: p.token(rank, p.Lists[rank][i]), Reason: reason}
 }
 
-// token writes an action as it stands in the oracle's and the command's lists.
-func (p *Program) token(a Action) string { return string(a.appendToken(nil, p.Chunks)) }
+// token writes an action as the program's reader knows it: in the notation of
+// Tokens, or as it stands in the file.
+func (p *Program) token(rank int, a Action) string {
+	if p.Kind == csvKind {
+		return p.stepToken(rank, Step{Action: a})
+	}
+	return string(a.appendToken(nil, p.Chunks))
+}

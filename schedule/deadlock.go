@@ -79,14 +79,14 @@ func (p *Program) describeCircle(w *wiring, done []uint8, position []int, from i
 	rank := first
 	for {
 		a, next := p.waitsFor(w, done, position, rank)
-		at := p.token(p.Lists[rank][position[rank]])
+		at := p.token(rank, p.Lists[rank][position[rank]])
 		parts = append(parts, fmt.Sprintf("rank %d at %s waits for %s of rank %d", rank, at, a, next))
 		if rank = next; rank == first {
 			break
 		}
 	}
 	i := position[first]
-	return &CheckError{Rank: first, Index: i, Token: p.token(p.Lists[first][i]), Deadlock: true,
+	return &CheckError{Rank: first, Index: i, Token: p.token(first, p.Lists[first][i]), Deadlock: true,
 		Reason: "deadlock: " + strings.Join(parts, "; ")}
 }
 
@@ -101,7 +101,7 @@ func (p *Program) waitsFor(w *wiring, done []uint8, position []int, rank int) (t
 		}
 		_, chunk := p.neighbour(rank, a)
 		a.Chunk = int16(chunk)
-		return p.token(p.asWritten(int(from), a)), int(from)
+		return p.token(int(from), p.asWritten(int(from), a)), int(from)
 	}
 	return "", rank
 }

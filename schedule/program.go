@@ -57,7 +57,8 @@ type Program struct {
 	// versions each rank keeps at once. Nil otherwise: one.
 	WeightVersions []int
 
-	stages []int32 // Custom: stage of rank*Chunks+chunk
+	stages []int32  // Custom: stage of rank*Chunks+chunk
+	steps  [][]Step // lists with communication, as they came with a file
 }
 
 // Stages returns the number of global stages: p*v, or p with Bidirectional.

@@ -1,0 +1,173 @@
+package schedule
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// ParseError says what is wrong in a schedule file and where.
+type ParseError struct {
+	Name   string // file name as given
+	Row    int    // 1-based: rank + 1
+	Column int    // 1-based cell of the row; 0 where the whole row is meant
+	Text   string // the cell, if one is meant
+	Reason string
+}
+
+// Error begins with file, row and column.
+func (e *ParseError) Error() string {
+	at := fmt.Sprintf("%s: row %d", e.Name, e.Row)
+	if e.Column > 0 {
+		at += fmt.Sprintf(", column %d", e.Column)
+	}
+	if e.Text != "" {
+		at += fmt.Sprintf(" (%q)", e.Text)
+	}
+	return at + ": " + e.Reason
+}
+
+// ParseCSV reads a program in the notation of torch.distributed.pipelining: a
+// row for each rank, a cell for each action ("3F0": stage, operation,
+// micro-batch), empty cells for waiting, with or without sends and receives
+// (SEND_F, RECV_F, SEND_B, RECV_B). UNSHARD, RESHARD and REDUCE_GRAD are read
+// over, and lines that begin with # are comments. The placement follows from
+// the stages of each row. name is used in errors, which are *ParseError unless
+// the reader fails. The program is checked as Check does.
+func ParseCSV(r io.Reader, name string) (*Program, error) {
+	f := &file{name: name}
+	if err := f.read(r); err != nil {
+		return nil, err
+	}
+	p, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.fill(p); err != nil {
+		return nil, err
+	}
+	if err := p.Check(); err != nil {
+		return nil, f.locate(err)
+	}
+	return p, nil
+}
+
+// file is a parsed file: the cells of each row.
+type file struct {
+	name string
+	rows [][]cell
+	comm bool // it has sends or receives
+}
+
+func (f *file) errorf(row int, c *cell, format string, args ...any) error {
+	e := &ParseError{Name: f.name, Row: row + 1, Reason: fmt.Sprintf(format, args...)}
+	if c != nil {
+		e.Column, e.Text = c.column, c.text
+	}
+	return e
+}
+
+func (f *file) read(r io.Reader) error {
+	in := csv.NewReader(r)
+	in.FieldsPerRecord = -1
+	in.Comment = '#'
+	in.TrimLeadingSpace = true
+	for {
+		record, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		if err := f.readRow(record); err != nil {
+			return err
+		}
+	}
+	if len(f.rows) == 0 {
+		return &ParseError{Name: f.name, Row: 1, Reason: "no rows; write one row of actions a rank"}
+	}
+	return nil
+}
+
+func (f *file) readRow(record []string) error {
+	var row []cell
+	for i, text := range record {
+		text = strings.TrimSpace(text)
+		if text == "" {
+			continue
+		}
+		cells, err := parseCell(text)
+		if err != nil {
+			return f.errorf(len(f.rows), &cell{column: i + 1, text: text}, "%s", err)
+		}
+		for _, c := range cells {
+			c.column = i + 1
+			f.comm = f.comm || c.kind != Compute
+			row = append(row, c)
+		}
+	}
+	f.rows = append(f.rows, row)
+	return nil
+}
+
+// fill turns cells into the lists of a placed program.
+func (f *file) fill(p *Program) error {
+	p.Lists = make([][]Action, p.Ranks)
+	steps := make([][]Step, p.Ranks)
+	for rank, row := range f.rows {
+		for i := range row {
+			a, err := f.action(p, rank, &row[i])
+			if err != nil {
+				return err
+			}
+			steps[rank] = append(steps[rank], Step{Kind: row[i].kind, Action: a})
+			if row[i].kind == Compute {
+				p.Lists[rank] = append(p.Lists[rank], a)
+			}
+		}
+	}
+	if f.comm {
+		p.steps = steps
+	}
+	return f.complete(p)
+}
+
+// action finds the chunk that a cell's stage is on its rank.
+func (f *file) action(p *Program, rank int, c *cell) (Action, error) {
+	mb, pipe := c.microbatch, 0
+	if p.Placement == Bidirectional {
+		each := p.PipeMicrobatches()
+		mb, pipe = mb%each, mb/each
+	}
+	for chunk := range p.Chunks {
+		if p.Pipe(chunk) == pipe && p.Stage(rank, chunk) == c.stage {
+			a := act(c.op, mb, chunk)
+			a.Pair = c.pair
+			return a, nil
+		}
+	}
+	return Action{}, f.errorf(rank, c, "micro-batch %d runs through this rank on another stage; of the %d micro-batches the first half runs down the stages and the second half up", c.microbatch, p.Microbatches)
+}
+
+// locate turns a *CheckError into the row and column of the file.
+func (f *file) locate(err error) error {
+	var e *CheckError
+	if !errors.As(err, &e) {
+		return fmt.Errorf("%s: %w", f.name, err)
+	}
+	index := e.Index
+	for i := range f.rows[e.Rank] {
+		c := &f.rows[e.Rank][i]
+		if c.kind != Compute && !e.Steps {
+			continue
+		}
+		if index == 0 {
+			return f.errorf(e.Rank, c, "%s", e.Reason)
+		}
+		index--
+	}
+	return f.errorf(e.Rank, nil, "%s %s", e.Token, e.Reason)
+}
