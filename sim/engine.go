@@ -38,7 +38,8 @@ type Engine struct {
 	processed     uint64
 	maxEvents     uint64
 	maxPerInstant uint64
-	atInstant     uint64
+	instantFrom   uint64 // processed when the clock last advanced
+	checkAt       uint64 // processed when the caps and the context are next looked at
 	handlers      []Handler
 	err           error
 	running       bool
@@ -67,10 +68,10 @@ func (k *Engine) Reserve(n int) {
 }
 
 // SetMaxEvents caps the events of the engine's life; 0 means no cap.
-func (k *Engine) SetMaxEvents(n uint64) { k.maxEvents = n }
+func (k *Engine) SetMaxEvents(n uint64) { k.maxEvents, k.checkAt = n, 0 }
 
 // SetMaxPerInstant caps the events of one instant; 0 restores the default.
-func (k *Engine) SetMaxPerInstant(n uint64) { k.maxPerInstant = n }
+func (k *Engine) SetMaxPerInstant(n uint64) { k.maxPerInstant, k.checkAt = n, 0 }
 
 // Now returns the present simulated time.
 func (k *Engine) Now() Time { return k.now }
@@ -82,12 +83,13 @@ func (k *Engine) Pending() int { return k.queue.len() }
 func (k *Engine) Processed() uint64 { return k.processed }
 
 // At schedules an event for dst at time t, behind all that already wait for
-// that instant. It panics when t lies in the past.
+// that instant. It panics when t lies in the past or nobody is registered as dst.
 func (k *Engine) At(t Time, dst HandlerID, kind uint16, arg uint32) {
 	if t < k.now {
 		panic(fmt.Sprintf("sim: event kind %d for handler %d at %v, before now %v", kind, dst, t, k.now))
 	}
-	e := event{at: t, seq: k.seq, dst: dst, kind: kind, arg: arg}
+	k.mustKnow(dst)
+	e := newEvent(t, k.seq, dst, kind, arg)
 	k.seq++
 	if t == k.now && k.running {
 		k.queue.pushNow(e)
@@ -96,16 +98,29 @@ func (k *Engine) At(t Time, dst HandlerID, kind uint16, arg uint32) {
 	k.queue.push(e)
 }
 
-// After schedules an event d after now.
+// After schedules an event d after now, at the latest at Forever.
 func (k *Engine) After(d Time, dst HandlerID, kind uint16, arg uint32) {
-	k.At(k.now+d, dst, kind, arg)
+	t := k.now + d
+	if d > 0 && t < k.now {
+		t = Forever
+	}
+	k.At(t, dst, kind, arg)
 }
 
 // AtEnd schedules an event for this instant, after all normal events of the
 // instant, those still to come included.
 func (k *Engine) AtEnd(dst HandlerID, kind uint16, arg uint32) {
-	k.queue.push(event{at: k.now, seq: k.seq | endPhase, dst: dst, kind: kind, arg: arg})
+	k.mustKnow(dst)
+	k.queue.push(newEvent(k.now, k.seq|endPhase, dst, kind, arg))
 	k.seq++
+}
+
+// mustKnow panics on an event for nobody where it is scheduled, not where it
+// would be handled.
+func (k *Engine) mustKnow(dst HandlerID) {
+	if int(dst) >= len(k.handlers) {
+		panic(fmt.Sprintf("sim: event for handler %d of %d at %v", dst, len(k.handlers), k.now))
+	}
 }
 
 // Fail stops the run with err once the present event is handled. The first
@@ -121,39 +136,55 @@ func (k *Engine) Fail(err error) {
 func (k *Engine) Run(ctx context.Context) error { return k.RunUntil(ctx, Forever) }
 
 // RunUntil handles all events at or before t and leaves the clock at the last
-// of them, a boundary that is the same on every run.
+// of them, a boundary that is the same on every run. A run that ends for a cap
+// or for ctx has lost no event and can go on; a failure is final.
 func (k *Engine) RunUntil(ctx context.Context, t Time) error {
-	k.running = true
+	k.running, k.checkAt = true, 0
 	defer func() { k.running = false }()
-	perInstant := k.maxPerInstant
-	if perInstant == 0 {
-		perInstant = defaultMaxPerInstant
-	}
 	for k.err == nil {
 		next := k.queue.peek()
 		if next == nil || next.at > t {
 			return nil
 		}
-		if k.processed%checkEvery == 0 {
-			if err := ctx.Err(); err != nil {
+		if k.processed >= k.checkAt {
+			if err := k.check(ctx, next.at); err != nil {
 				return err
 			}
 		}
-		if k.maxEvents > 0 && k.processed >= k.maxEvents {
-			return fmt.Errorf("%w: %d events by %v", ErrEventLimit, k.processed, k.now)
-		}
 		e := k.queue.pop()
 		if e.at != k.now {
-			k.now, k.atInstant = e.at, 0
-		}
-		k.atInstant++
-		if k.atInstant > perInstant {
-			return fmt.Errorf("%w: %d events at %v", ErrLivelock, k.atInstant, k.now)
+			k.now, k.instantFrom = e.at, k.processed
 		}
 		k.processed++
-		if err := k.handlers[e.dst].Handle(k, e.kind, e.arg); err != nil {
+		if err := k.handlers[e.dst()].Handle(k, e.kind(), e.arg()); err != nil {
 			k.Fail(err)
 		}
 	}
 	return k.err
+}
+
+// check applies the caps and asks ctx before an event at next, and says when
+// to check again: at the nearest event count at which one of them can bite.
+func (k *Engine) check(ctx context.Context, next Time) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if k.maxEvents > 0 && k.processed >= k.maxEvents {
+		return fmt.Errorf("%w: %d events by %v", ErrEventLimit, k.processed, k.now)
+	}
+	if next != k.now {
+		k.instantFrom = k.processed
+	}
+	perInstant := k.maxPerInstant
+	if perInstant == 0 {
+		perInstant = defaultMaxPerInstant
+	}
+	if n := k.processed - k.instantFrom; n >= perInstant {
+		return fmt.Errorf("%w: %d events at %v", ErrLivelock, n, k.now)
+	}
+	k.checkAt = min(k.processed+checkEvery, k.instantFrom+perInstant)
+	if k.maxEvents > 0 {
+		k.checkAt = min(k.checkAt, k.maxEvents)
+	}
+	return nil
 }

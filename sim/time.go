@@ -45,7 +45,7 @@ func FromSeconds(s float64) Time {
 	return Time(ps)
 }
 
-// String writes t with the unit that keeps it readable, as in "1.5us".
+// String writes t in six digits, with the unit that keeps it readable, as in "1.5us".
 func (t Time) String() string {
 	abs := t
 	if abs < 0 {
@@ -68,10 +68,10 @@ func (t Time) String() string {
 
 func trim(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
 
-// TransferTime returns how long bytes take at bytesPerSecond: the quotient in
-// 128-bit arithmetic, rounded up to a whole picosecond once a transfer. It
-// panics on a negative size or a rate below one byte a second, which a
-// validated configuration cannot contain.
+// TransferTime returns how long bytes take at bytesPerSecond: the quotient of
+// the two exact numbers, rounded up to a whole picosecond once a transfer;
+// Forever when it is beyond the clock. It panics on a negative size or a rate
+// below one byte a second, which a validated configuration cannot contain.
 func TransferTime(bytes int64, bytesPerSecond float64) Time {
 	if bytes < 0 || !(bytesPerSecond >= 1) {
 		panic(fmt.Sprintf("sim: transfer of %d bytes at %g bytes/s", bytes, bytesPerSecond))
@@ -79,19 +79,46 @@ func TransferTime(bytes int64, bytesPerSecond float64) Time {
 	if bytes == 0 || math.IsInf(bytesPerSecond, 1) {
 		return 0
 	}
-	if bytesPerSecond >= 1<<63 {
-		return 1
-	}
-	rate := uint64(math.Round(bytesPerSecond))
 	hi, lo := bits.Mul64(uint64(bytes), uint64(Second))
-	if hi >= rate {
+	if bytesPerSecond < 1<<62 && bytesPerSecond == math.Trunc(bytesPerSecond) {
+		return ceilQuotient(0, hi, lo, uint64(bytesPerSecond))
+	}
+	// The rate is m * 2^e with an integer m of 53 bits. A negative e widens
+	// the numerator; a positive one shortens it, and rounding up there and
+	// again in the division is rounding up once.
+	frac, exp := math.Frexp(bytesPerSecond)
+	m, e := uint64(math.Ldexp(frac, 53)), exp-53
+	if e <= 0 {
+		s := uint(-e)
+		return ceilQuotient(hi>>(64-s), hi<<s|lo>>(64-s), lo<<s, m)
+	}
+	lost := uint64(0)
+	for range min(e, 128) {
+		lost |= lo & 1
+		lo, hi = lo>>1|hi<<63, hi>>1
+	}
+	lo, lost = bits.Add64(lo, lost, 0)
+	return ceilQuotient(0, hi+lost, lo, m)
+}
+
+// ceilQuotient divides a number of three words by d, rounded up; Forever when
+// the quotient is beyond the clock.
+func ceilQuotient(top, hi, lo, d uint64) Time {
+	if top >= d {
 		return Forever
 	}
-	q, rem := bits.Div64(hi, lo, rate)
+	if top > 0 || hi >= d {
+		q, rem := bits.Div64(top, hi, d)
+		if q > 0 {
+			return Forever
+		}
+		hi = rem
+	}
+	q, rem := bits.Div64(hi, lo, d)
 	if rem > 0 {
 		q++
 	}
-	if q > math.MaxInt64 {
+	if q > math.MaxInt64 || q == 0 {
 		return Forever
 	}
 	return Time(q)

@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -14,6 +15,7 @@ type Bytes int64
 // "450GB/s" or "400Gb/s" (bits).
 type Bandwidth float64
 
+// unit is a name and the bytes, bytes a second or picoseconds that it means.
 type unit struct {
 	name  string
 	scale float64
@@ -25,53 +27,80 @@ var (
 		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
 	}
 	rateUnits = []unit{
-		{"B/s", 1}, {"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12},
+		{"B/s", 1}, {"kB/s", 1e3}, {"KB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"TB/s", 1e12},
 		{"KiB/s", 1 << 10}, {"MiB/s", 1 << 20}, {"GiB/s", 1 << 30}, {"TiB/s", 1 << 40},
-		{"Kb/s", 1e3 / 8}, {"Mb/s", 1e6 / 8}, {"Gb/s", 1e9 / 8}, {"Tb/s", 1e12 / 8},
+		{"kb/s", 1e3 / 8}, {"Kb/s", 1e3 / 8}, {"Mb/s", 1e6 / 8}, {"Gb/s", 1e9 / 8}, {"Tb/s", 1e12 / 8},
 	}
-	timeUnits = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"µs", 1e6}, {"ms", 1e9}, {"s", 1e12}}
+	timeUnits = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"\u00b5s", 1e6}, {"\u03bcs", 1e6}, {"ms", 1e9}, {"s", 1e12}}
 )
 
-// parse splits text into a finite, non-negative number and one of the units.
-func parse(text, example string, units []unit) (float64, error) {
+// split takes text apart into a number, not yet read, and the scale of one of
+// the units. Errors show example.
+func split(text, example string, units []unit) (number string, scale float64, err error) {
 	s := strings.TrimSpace(text)
-	i := len(s)
-	for i > 0 && !strings.ContainsRune("0123456789.", rune(s[i-1])) {
-		i--
-	}
+	i := strings.LastIndexAny(s, "0123456789.") + 1
 	number, name := strings.TrimSpace(s[:i]), strings.TrimSpace(s[i:])
-	x, err := strconv.ParseFloat(strings.ReplaceAll(number, "_", ""), 64)
-	if number == "" || err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, fmt.Errorf("%q is not a number with a unit; write something like %q", text, example)
-	}
-	if x < 0 {
-		return 0, fmt.Errorf("%q is negative; write something like %q", text, example)
+	if i == 0 || strings.ContainsAny(number, "xXpP") { // no number, or a hexadecimal one
+		return "", 0, notANumber(text, example)
 	}
 	if name == "" {
-		return 0, fmt.Errorf("%q has no unit; write something like %q", text, example)
+		return "", 0, fmt.Errorf("%q has no unit; write something like %q", text, example)
 	}
 	for _, u := range units {
 		if u.name == name {
-			return x * u.scale, nil
+			return strings.ReplaceAll(number, "_", ""), u.scale, nil
 		}
 	}
 	names := make([]string, len(units))
 	for i, u := range units {
 		names[i] = u.name
 	}
-	return 0, fmt.Errorf("%q has the unknown unit %q; write something like %q (units: %s)", text, name, example, strings.Join(names, ", "))
+	return "", 0, fmt.Errorf("%q has the unknown unit %q; write something like %q (units: %s)", text, name, example, strings.Join(names, ", "))
+}
+
+func notANumber(text, example string) error {
+	return fmt.Errorf("%q is not a number with a unit; write something like %q", text, example)
+}
+
+// parse reads a finite, non-negative number with one of the units.
+func parse(text, example string, units []unit) (float64, error) {
+	number, scale, err := split(text, example, units)
+	if err != nil {
+		return 0, err
+	}
+	x, err := strconv.ParseFloat(number, 64)
+	switch {
+	case err != nil || math.IsInf(x*scale, 0):
+		return 0, notANumber(text, example)
+	case x < 0:
+		return 0, fmt.Errorf("%q is negative; write something like %q", text, example)
+	}
+	return math.Abs(x) * scale, nil
+}
+
+// parseInt is parse for what is counted: whole numbers are exact beyond 2^53
+// too, others are rounded to the nearest. Above an int64 the error names limit.
+func parseInt(text, example, limit string, units []unit) (int64, error) {
+	if number, scale, err := split(text, example, units); err == nil {
+		n, err := strconv.ParseUint(number, 10, 64)
+		if hi, lo := bits.Mul64(n, uint64(scale)); err == nil && hi == 0 && lo <= math.MaxInt64 {
+			return int64(lo), nil
+		}
+	}
+	x, err := parse(text, example, units)
+	if err == nil && x >= math.MaxInt64 {
+		err = fmt.Errorf("%q is more than %s", text, limit)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int64(math.Round(x)), nil
 }
 
 // ParseBytes reads a size such as "80GiB" or "1.5MB".
 func ParseBytes(text string) (Bytes, error) {
-	x, err := parse(text, "80GiB", byteUnits)
-	if err != nil {
-		return 0, err
-	}
-	if x >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is more than 8 EiB", text)
-	}
-	return Bytes(math.Round(x)), nil
+	n, err := parseInt(text, "80GiB", "8 EiB", byteUnits)
+	return Bytes(n), err
 }
 
 // ParseBandwidth reads a rate such as "450GB/s" or "400Gb/s".
@@ -82,14 +111,8 @@ func ParseBandwidth(text string) (Bandwidth, error) {
 
 // ParseTime reads a length of time such as "1.5us".
 func ParseTime(text string) (Time, error) {
-	x, err := parse(text, "1.5us", timeUnits)
-	if err != nil {
-		return 0, err
-	}
-	if x >= math.MaxInt64 {
-		return 0, fmt.Errorf("%q is more than 106 days", text)
-	}
-	return Time(math.Round(x)), nil
+	n, err := parseInt(text, "1.5us", "106 days", timeUnits)
+	return Time(n), err
 }
 
 // UnmarshalText reads a size with its unit.
@@ -98,14 +121,15 @@ func (b *Bytes) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// MarshalText writes the size exactly, with the largest binary unit that divides it.
+// MarshalText writes the size exactly, with the largest unit that divides it.
 func (b Bytes) MarshalText() ([]byte, error) {
-	for i, name := range []string{"TiB", "GiB", "MiB", "KiB"} {
-		if scale := Bytes(1) << (40 - 10*i); b >= scale && b%scale == 0 {
-			return []byte(strconv.FormatInt(int64(b/scale), 10) + name), nil
+	best := byteUnits[0]
+	for _, u := range byteUnits {
+		if b > 0 && int64(b)%int64(u.scale) == 0 && u.scale > best.scale {
+			best = u
 		}
 	}
-	return []byte(strconv.FormatInt(int64(b), 10) + "B"), nil
+	return []byte(strconv.FormatInt(int64(b)/int64(best.scale), 10) + best.name), nil
 }
 
 // String is MarshalText as a string.
@@ -136,7 +160,8 @@ func (t *Time) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// MarshalText writes the time exactly, with the largest unit that divides it.
+// MarshalText writes the time exactly, with the largest unit that divides it,
+// unlike String, which is for reading.
 func (t Time) MarshalText() ([]byte, error) {
 	for _, u := range []struct {
 		name  string
