@@ -23,6 +23,9 @@ type Config struct {
 	Events Events
 	// Trace makes the allocator record what memory_viz shows as history.
 	Trace bool
+	// KeepPeak makes the allocator remember its blocks at the peak of
+	// allocated memory for [Allocator.SegmentsAtPeak].
+	KeepPeak bool
 }
 
 // Allocator is the caching allocator of one device. It is not safe for use by
@@ -56,6 +59,11 @@ type Allocator struct {
 	peakKinds [NumKinds]int64
 	source    Events
 	trace     *recorder
+	parked    []int32 // blocks that wait without an event of a stream
+	parkings  uint64
+	keepPeak  bool
+	atPeak    bool    // nothing was freed since the latest peak
+	peakTable []block // the blocks at the latest peak that was left
 }
 
 // New returns an allocator that holds nothing.
@@ -71,6 +79,7 @@ func New(c Config) *Allocator {
 		blocks:    make([]block, 1, 256),
 		uses:      make([]streamUse, 1),
 		source:    c.Events,
+		keepPeak:  c.KeepPeak,
 	}
 	if a.total == 0 {
 		a.total = a.capacity
@@ -189,6 +198,7 @@ func (a *Allocator) countAlloc(b *block, small bool) {
 	}
 	if st.AllocatedBytes.All.Peak > peak {
 		a.peakKinds = a.kinds
+		a.atPeak = a.keepPeak
 	}
 }
 
@@ -222,7 +232,21 @@ func (a *Allocator) Free(r Ref) {
 		a.stats.InvalidFrees++
 		return
 	}
+	a.discard(int32(r))
 	b := &a.blocks[r]
+	if b.uses != 0 {
+		a.insertEvents(int32(r))
+		return
+	}
+	a.release(int32(r), a.pools[a.sets[b.set].pool].small)
+}
+
+// discard ends the caller's hold on a live block.
+func (a *Allocator) discard(i int32) {
+	if a.atPeak {
+		a.leavePeak()
+	}
+	b := &a.blocks[i]
 	small := a.pools[a.sets[b.set].pool].small
 	a.kinds[b.kind] -= b.size
 	a.stats.Allocation.down(small, 1)
@@ -233,11 +257,6 @@ func (a *Allocator) Free(r Ref) {
 	if a.trace != nil {
 		a.trace.add(ActionFreeRequested, b.addr, b.requested, a.sets[b.set].stream, b.kind)
 	}
-	if b.uses != 0 {
-		a.insertEvents(int32(r))
-		return
-	}
-	a.release(int32(r), small)
 }
 
 func (a *Allocator) isLive(r Ref) bool {

@@ -3,8 +3,7 @@ package memory
 import "math"
 
 // Conf holds the settings of PYTORCH_CUDA_ALLOC_CONF that decide where a
-// block is placed. The zero value is not valid; start from [DefaultConf] or
-// [ParseConf].
+// block is placed. Fields that are zero mean PyTorch's defaults.
 type Conf struct {
 	// MaxSplitSize in bytes: blocks of this size and above are never split.
 	// math.MaxInt64 when unlimited.

@@ -13,30 +13,6 @@ const (
 	segmentBase  = int64(1) << 62
 )
 
-// DriverWork counts what the driver was asked to do. Each call costs time on
-// the host that makes it; cudaFree and the synchronisation of a flush also
-// wait for the device.
-type DriverWork struct {
-	Mallocs, Frees int   // cudaMalloc (failed ones too) and cudaFree
-	Maps, Unmaps   int   // granules mapped and unmapped (expandable segments)
-	UnmapCalls     int   // unmappings, each of which waits for the stream
-	Syncs          int   // waits for all streams: flushes of the cache
-	Retries        int   // mallocs that only a flush could serve
-	Refused        int   // requests for which the driver had no memory
-	AllocatedBytes int64 // taken from the driver
-	FreedBytes     int64 // given back to the driver
-}
-
-// Any reports whether the driver was asked to do anything.
-func (w DriverWork) Any() bool { return w != DriverWork{} }
-
-// DriverWork returns what the driver did since the last call.
-func (a *Allocator) DriverWork() DriverWork {
-	w := a.work
-	a.work = DriverWork{}
-	return w
-}
-
 // DriverFree returns what cudaMemGetInfo would call free, in bytes.
 func (a *Allocator) DriverFree() int64 {
 	return max(a.capacity-a.external-a.Reserved(), 0)

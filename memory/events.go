@@ -69,10 +69,16 @@ func (a *Allocator) insertEvents(i int32) {
 		q.events = append(q.events, e)
 		b.events++
 		a.waiting++
-		b.uses = a.uses[u].next
-		a.uses[u] = streamUse{next: a.freeUse}
-		a.freeUse = u
+		b.uses = a.dropUse(u)
 	}
+}
+
+// dropUse recycles a record of use and returns the next one of its block.
+func (a *Allocator) dropUse(u int32) int32 {
+	next := a.uses[u].next
+	a.uses[u] = streamUse{next: a.freeUse}
+	a.freeUse = u
+	return next
 }
 
 // queue returns the stream's queue; queues are kept by ascending stream.
@@ -118,6 +124,9 @@ func (a *Allocator) finished(q *eventQueue) bool {
 func (a *Allocator) syncEvents() {
 	a.stats.NumSyncAllStreams++
 	a.work.Syncs++
+	for len(a.parked) > 0 {
+		a.unpark(a.parked[0])
+	}
 	for k := range a.queues {
 		for q := &a.queues[k]; q.head < len(q.events); {
 			a.pop(q)
@@ -142,4 +151,38 @@ func (a *Allocator) pop(q *eventQueue) {
 	if b.events == 0 {
 		a.release(i, a.pools[a.sets[b.set].pool].small)
 	}
+}
+
+// park frees a block that stays pending until unparked: what a recorded trace
+// shows as a request to free that is not completed at once. It returns a
+// ticket that tells this parking from later ones of the same Ref.
+func (a *Allocator) park(r Ref) uint64 {
+	a.discard(int32(r))
+	b := &a.blocks[r]
+	a.parkings++
+	b.state, b.born = pending, a.parkings
+	b.events = int32(len(a.parked)) // its place in the list
+	a.parked = append(a.parked, int32(r))
+	return b.born
+}
+
+// isParked reports whether the parking with this ticket still lasts; a flush
+// of the cache ends all of them.
+func (a *Allocator) isParked(r Ref, ticket uint64) bool {
+	b := &a.blocks[r]
+	return b.state == pending && b.born == ticket
+}
+
+// unpark makes a parked block reusable.
+func (a *Allocator) unpark(i int32) {
+	b := &a.blocks[i]
+	last := len(a.parked) - 1
+	moved := a.parked[last]
+	a.parked[b.events] = moved
+	a.blocks[moved].events = b.events
+	a.parked = a.parked[:last]
+	b.events = 0
+	for ; b.uses != 0; b.uses = a.dropUse(b.uses) {
+	}
+	a.release(i, a.pools[a.sets[b.set].pool].small)
 }

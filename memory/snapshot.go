@@ -77,27 +77,45 @@ func (a *Allocator) Snapshot() *Snapshot {
 
 // Segments lists what the allocator holds, by ascending address; expandable
 // segments come first.
-func (a *Allocator) Segments() []Segment {
+func (a *Allocator) Segments() []Segment { return a.list(a.blocks) }
+
+// SegmentsAtPeak lists what the allocator held when allocated memory was at
+// its peak; nil unless Config.KeepPeak is set.
+func (a *Allocator) SegmentsAtPeak() []Segment {
+	if a.atPeak {
+		return a.Segments()
+	}
+	return a.list(a.peakTable)
+}
+
+// leavePeak saves the blocks when the first of them is freed after a peak.
+func (a *Allocator) leavePeak() {
+	a.atPeak = false
+	a.peakTable = append(a.peakTable[:0], a.blocks...)
+}
+
+// list lists the segments of a table of blocks.
+func (a *Allocator) list(table []block) []Segment {
 	var heads []int32
-	for i := 1; i < len(a.blocks); i++ {
-		if b := &a.blocks[i]; b.state != unused && b.prev == 0 {
+	for i := range table {
+		if b := &table[i]; b.state != unused && b.prev == 0 {
 			heads = append(heads, int32(i))
 		}
 	}
-	slices.SortFunc(heads, func(x, y int32) int { return cmp.Compare(a.blocks[x].addr, a.blocks[y].addr) })
+	slices.SortFunc(heads, func(x, y int32) int { return cmp.Compare(table[x].addr, table[y].addr) })
 	var segments []Segment
 	for _, head := range heads {
-		segments = a.appendStretches(segments, head)
+		segments = a.appendStretches(segments, table, head)
 	}
 	return segments
 }
 
 // appendStretches adds the mapped stretches of the segment or window that
 // begins with block i.
-func (a *Allocator) appendStretches(segments []Segment, i int32) []Segment {
+func (a *Allocator) appendStretches(segments []Segment, table []block, i int32) []Segment {
 	open := false
-	for ; i != 0; i = a.blocks[i].next {
-		b := &a.blocks[i]
+	for ; i != 0; i = table[i].next {
+		b := &table[i]
 		if b.state == unmapped {
 			open = false
 			continue
