@@ -57,7 +57,7 @@ type Schedule struct {
 	LayersPerStage  []int  `toml:"layers_per_stage"`  // one entry a virtual stage, overrides FirstLastLayers
 	BlockingP2P     bool   `toml:"blocking_p2p"`      // sends and receives stop the compute stream, as Megatron's 1F1B does
 	File            string `toml:"file"`              // kind = "csv": the schedule's file
-	CSV             string `toml:"-"`                 // its content
+	CSV             string `toml:"csv"`               // its content, or the schedule itself without a file
 }
 
 // Training is precision, optimizer and recomputation.

@@ -1,0 +1,268 @@
+package scenarios
+
+import (
+	"encoding"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+)
+
+// decoder fills Go values from a tree and remembers which keys failed, so that
+// later checks do not stumble over them again.
+type decoder struct {
+	out *collector
+	bad map[string]bool
+}
+
+// field is one key of a struct.
+type field struct {
+	name  string
+	index int
+}
+
+// fieldsOf lists the keys of a struct in order: the toml tags. A Name without a
+// tag of its own ("-") is written as name: presets are named by their files,
+// resolved scenarios by this key.
+func fieldsOf(t reflect.Type) []field {
+	var out []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
+		if f.Name == "Name" && name == "-" {
+			name = "name"
+		}
+		if f.IsExported() && name != "-" && name != "" {
+			out = append(out, field{name, i})
+		}
+	}
+	return out
+}
+
+// join appends a key to a path.
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// fail records that a key cannot be used.
+func (d *decoder) fail(at span, path, format string, args ...any) {
+	d.bad[path] = true
+	d.out.add(at, path, format, args...)
+}
+
+// isBad reports whether a key, or a table around it, failed already.
+func (d *decoder) isBad(path string) bool {
+	for {
+		if d.bad[path] {
+			return true
+		}
+		i := strings.LastIndexByte(path, '.')
+		if i < 0 {
+			return false
+		}
+		path = path[:i]
+	}
+}
+
+// table fills a struct from a table; extra names keys that are legal here and
+// were dealt with before.
+func (d *decoder) table(v reflect.Value, n *node, path string) {
+	fields := fieldsOf(v.Type())
+	for _, key := range n.keys {
+		i := -1
+		for _, f := range fields {
+			if f.name == key {
+				i = f.index
+			}
+		}
+		if i < 0 {
+			d.unknown(n.sub[key], fields, n, path, key)
+			continue
+		}
+		d.value(v.Field(i), n.sub[key], join(path, key))
+	}
+}
+
+// unknown reports a key that the table does not have. The key that it probably
+// means, when it is missing, is not reported as missing as well.
+func (d *decoder) unknown(value *node, fields []field, table *node, path, key string) {
+	var known []string
+	for _, f := range fields {
+		known = append(known, f.name)
+	}
+	known = append(known, extraKeys[path]...)
+	if n := nearest(key, known); n != "" && table.get(n) == nil {
+		d.bad[join(path, n)] = true
+	}
+	hint := didYouMean(key, known)
+	if nearest(key, known) == "" {
+		if home := homeOf(key); home != "" {
+			hint = fmt.Sprintf("write it as %s", home)
+		}
+	}
+	d.fail(value.key, join(path, key), "is not a key of %s; %s", tableName(path), hint)
+}
+
+func tableName(path string) string {
+	if path == "" {
+		return "a scenario"
+	}
+	return "[" + path + "]"
+}
+
+var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
+
+// value fills one value of any type that a Config holds.
+func (d *decoder) value(v reflect.Value, n *node, path string) {
+	switch {
+	case v.CanAddr() && v.Addr().Type().Implements(textUnmarshaler):
+		d.textValue(v, n, path)
+	case v.Kind() == reflect.Struct:
+		if d.want(n, path, tableNode) {
+			d.table(v, n, path)
+		}
+	case v.Kind() == reflect.Slice:
+		d.slice(v, n, path)
+	case v.Kind() == reflect.String:
+		d.stringValue(v, n, path)
+	case v.Kind() == reflect.Bool:
+		if d.want(n, path, boolNode) {
+			v.SetBool(n.bool)
+		}
+	case v.CanInt() || v.CanUint():
+		d.integer(v, n, path)
+	case v.CanFloat():
+		d.number(v, n, path)
+	}
+}
+
+// want checks the kind of a node.
+func (d *decoder) want(n *node, path string, kind nodeKind) bool {
+	if n.kind == kind {
+		return true
+	}
+	hint := ""
+	if k, ok := findKey(path); ok {
+		hint = "; write " + k.example()
+	} else if kind == tableNode {
+		hint = fmt.Sprintf("; write its keys under [%s]", path)
+	}
+	d.fail(n.at, path, "is %s, not %s%s", n.kind, kind, hint)
+	return false
+}
+
+// textValue fills a type that reads itself from text: a quantity with a unit or
+// an enumeration.
+func (d *decoder) textValue(v reflect.Value, n *node, path string) {
+	u := v.Addr().Interface().(encoding.TextUnmarshaler)
+	switch {
+	case n.kind == tableNode || n.kind == arrayNode || n.kind == boolNode && !n.fromSet || n.kind == dateNode:
+		d.want(n, path, stringNode)
+	case n.kind != stringNode && !n.fromSet && v.Kind() != reflect.Uint8:
+		if err := u.UnmarshalText([]byte(n.text)); err != nil {
+			d.fail(n.at, path, "%s", bare(err, n.text))
+			return
+		}
+		d.fail(n.at, path, "is %s, not a string; write it in quotes", n.kind)
+	default:
+		if err := u.UnmarshalText([]byte(n.text)); err != nil {
+			d.fail(n.at, path, "%v", err)
+		}
+	}
+}
+
+// bare turns `"80" has no unit` into `80 has no unit`, as the file says it.
+func bare(err error, text string) string {
+	return strings.Replace(err.Error(), fmt.Sprintf("%q", text), text, 1)
+}
+
+func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
+	if !(n.fromSet && n.kind != tableNode && n.kind != arrayNode) && !d.want(n, path, stringNode) {
+		return
+	}
+	k, _ := findKey(path)
+	if len(k.Values) > 0 && !contains(k.Values, n.text) {
+		d.fail(n.at, path, "%q is not known here; %s", n.text, didYouMean(n.text, k.Values))
+		return
+	}
+	v.SetString(n.text)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decoder) integer(v reflect.Value, n *node, path string) {
+	if n.kind == floatNode && n.float == math.Trunc(n.float) && math.Abs(n.float) < 1<<53 {
+		d.fail(n.at, path, "%s is not an integer; write %.0f", n.text, n.float)
+		return
+	}
+	if !d.want(n, path, intNode) || !d.inRange(float64(n.int), n, path) {
+		return
+	}
+	switch {
+	case v.CanInt() && !v.OverflowInt(n.int):
+		v.SetInt(n.int)
+	case v.CanUint() && !v.OverflowUint(uint64(n.int)):
+		v.SetUint(uint64(n.int))
+	default:
+		d.fail(n.at, path, "%s is too large", n.text)
+	}
+}
+
+func (d *decoder) number(v reflect.Value, n *node, path string) {
+	if n.kind == intNode || d.want(n, path, floatNode) {
+		if d.inRange(n.float, n, path) {
+			v.SetFloat(n.float)
+		}
+	}
+}
+
+// maxCount bounds every whole number of a scenario, so that products of a few
+// of them stay far from overflow.
+const maxCount = 1 << 40
+
+// inRange checks a number against the range of its key: by default anything
+// finite that is not negative.
+func (d *decoder) inRange(x float64, n *node, path string) bool {
+	k, _ := findKey(path)
+	high := k.Max
+	if high == 0 {
+		high = maxCount
+	}
+	switch {
+	case math.IsNaN(x) || math.IsInf(x, 0):
+		d.fail(n.at, path, "%s is not a finite number; write %s", n.text, k.example())
+	case x < 0:
+		d.fail(n.at, path, "%s is negative; write %s", n.text, k.rangeText())
+	case x < k.Min || x > high:
+		d.fail(n.at, path, "%s is out of range; write %s", n.text, k.rangeText())
+	default:
+		return true
+	}
+	return false
+}
+
+func (d *decoder) slice(v reflect.Value, n *node, path string) {
+	if !d.want(n, path, arrayNode) {
+		return
+	}
+	out := reflect.MakeSlice(v.Type(), len(n.items), len(n.items))
+	for i, item := range n.items {
+		d.value(out.Index(i), item, fmt.Sprintf("%s[%d]", path, i))
+		if d.bad[fmt.Sprintf("%s[%d]", path, i)] {
+			d.bad[path] = true
+		}
+	}
+	if len(n.items) > 0 {
+		v.Set(out)
+	}
+}

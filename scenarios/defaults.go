@@ -1,0 +1,39 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+)
+
+// defaults is the tree of every default of the key table. It is parsed once and
+// copied for each load; its values have no position.
+func defaults() *node { return defaultTree().clone() }
+
+var defaultTree = sync.OnceValue(func() *node {
+	var b strings.Builder
+	for i := range scenarioKeys {
+		if k := &scenarioKeys[i]; k.Default != "" {
+			fmt.Fprintf(&b, "%s = %s\n", k.Path, k.Default)
+		}
+	}
+	var out collector
+	root := parseTOML(&source{name: "defaults", text: []byte(b.String())}, &out)
+	if root == nil {
+		return newTable(span{}, span{})
+	}
+	root.mark()
+	root.unplace()
+	return root
+})
+
+// unplace forgets where a tree stood.
+func (n *node) unplace() {
+	n.key, n.at = span{}, span{}
+	for _, k := range n.keys {
+		n.sub[k].unplace()
+	}
+	for _, x := range n.items {
+		x.unplace()
+	}
+}

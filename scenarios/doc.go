@@ -1,0 +1,25 @@
+// Package scenarios reads training jobs from TOML files: strictly, with the
+// position of everything that is wrong, and with every preset and default
+// resolved.
+//
+// [Load] takes the path of a scenario or the name of a built-in one and returns
+// a [step.Config]. A file goes through four stations: it is parsed into a tree
+// that knows where each key stands (parse.go), presets and defaults are laid
+// under it (presets.go), the tree is decoded into the Config (decode.go), and
+// the whole is checked for what cannot be (validate.go). All problems of one
+// file are reported together, as an [*Errors], sorted by position.
+//
+// # Layers
+//
+// A value comes from the first of these that has it: --set, the scenario file,
+// the preset that the table names, the default of [Keys]. Presets are found
+// beside the scenario (NAME.toml, or models/NAME.toml, gpus/NAME.toml,
+// clusters/NAME.toml there) and then among the built-in ones. A preset file may
+// itself name a preset to start from.
+//
+// # Units
+//
+// A quantity with a unit is a string with that unit: "450GB/s", "400Gb/s",
+// "80GiB", "1.5us". A bare number where a unit belongs is an error, as is a
+// negative number, NaN or an infinity anywhere.
+package scenarios

@@ -1,0 +1,142 @@
+package scenarios
+
+import (
+	"embed"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sort"
+	"strings"
+)
+
+// builtin holds the scenarios and presets that ship with the program.
+//
+//go:embed *.toml models/*.toml gpus/*.toml clusters/*.toml
+var builtin embed.FS
+
+// builtinName is how errors name a file that ships with the program.
+func builtinName(file string) string { return "<built-in>/" + file }
+
+// builtinNames lists what a folder of the built-in files holds, sorted, without
+// the ending; "." is the scenarios.
+func builtinNames(dir string) []string {
+	entries, _ := fs.ReadDir(builtin, dir)
+	var out []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), ".toml"); ok && !e.IsDir() {
+			out = append(out, name)
+		}
+	}
+	sort.Strings(out)
+	return out
+}
+
+// readBuiltin reads a built-in file, nil when there is none of that name.
+func readBuiltin(file string) []byte {
+	text, err := fs.ReadFile(builtin, file)
+	if err != nil {
+		return nil
+	}
+	return text
+}
+
+// readFile reads a small file, or says why it cannot be a scenario. what names
+// the kind of file for the message, as in "a scenario".
+func readFile(file, what string) ([]byte, *Errors) {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fileError(file, "does not exist; write the path of %s", what)
+	case err != nil:
+		return nil, fileError(file, "cannot be read: %v; write the path of %s", reason(err), what)
+	case info.IsDir():
+		return nil, fileError(file, "is a directory; write the path of %s in it", what)
+	case info.Size() > maxFile:
+		return nil, fileError(file, "is %d MB large; %s is a text file of at most %d MiB", info.Size()/1e6, what, maxFile>>20)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, fileError(file, "cannot be read: %v; write the path of %s", reason(err), what)
+	}
+	defer f.Close()
+	return readAll(f, file, what)
+}
+
+// readAll reads at most maxFile bytes.
+func readAll(r io.Reader, name, what string) ([]byte, *Errors) {
+	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
+	if err != nil {
+		return nil, fileError(name, "cannot be read: %v; write the path of %s", reason(err), what)
+	}
+	if len(text) > maxFile {
+		return nil, fileError(name, "is larger than %d MiB; %s is a small text file", maxFile>>20, what)
+	}
+	return text, nil
+}
+
+// reason is the cause of an I/O error without the path, which the message has already.
+func reason(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
+
+// isFile reports whether something that can be read stands at a path.
+func isFile(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && !info.IsDir()
+}
+
+// openScenario finds a scenario: a file, or a built-in one by name with or
+// without .toml. A file goes before a built-in scenario, a directory does not.
+func openScenario(name string) (*source, *Errors) {
+	short := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ".toml")
+	bare := name == short || name == short+".toml"
+	if !isFile(name) && bare {
+		if text := readBuiltin(short + ".toml"); text != nil {
+			return &source{name: builtinName(short + ".toml"), text: text}, nil
+		}
+		if isFile(name + ".toml") {
+			name += ".toml"
+		} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
+			return nil, fileError(name, "is neither a file nor a built-in scenario; %s", didYouMean(short, builtinNames(".")))
+		}
+	}
+	text, err := readFile(name, "a scenario")
+	if err != nil {
+		return nil, err
+	}
+	return &source{name: name, dir: filepath.Dir(name), text: text}, nil
+}
+
+// findPreset finds a preset file of a kind ("models", "gpus", "clusters"):
+// beside the scenario, then among the built-in ones. not is a file that may
+// not be its own preset.
+func findPreset(kind, name string, from *source) (*source, *Errors) {
+	name = strings.TrimSuffix(name, ".toml")
+	for _, file := range []string{name + ".toml", filepath.Join(kind, name+".toml")} {
+		if from.dir == "" {
+			break
+		}
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(from.dir, file)
+		}
+		if file == filepath.Clean(from.name) || !isFile(file) {
+			continue
+		}
+		text, err := readFile(file, "a preset")
+		if err != nil {
+			return nil, err
+		}
+		return &source{name: file, dir: from.dir, text: text}, nil
+	}
+	if text := readBuiltin(kind + "/" + name + ".toml"); text != nil && path.Base(name) == name {
+		return &source{name: builtinName(kind + "/" + name + ".toml"), text: text}, nil
+	}
+	return nil, nil
+}

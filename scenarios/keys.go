@@ -1,0 +1,124 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Key documents one key of a scenario or one field of the JSON report.
+type Key struct {
+	Path    string   // as in "parallel.tp"; report fields as in "bubble.over_total"
+	Unit    string   // what a number counts, or how a quantity is written
+	Default string   // TOML literal that stands for a missing key; "" when there is none
+	Derived string   // where a missing key's value comes from instead
+	Values  []string // the words that the key takes, when it takes only some
+	Min     float64  // least number; nothing is negative
+	Max     float64  // greatest number; 0: no bound of its own
+	Text    string   // what it means
+}
+
+// DefaultText returns what stands for a missing key, in words.
+func (k *Key) DefaultText() string {
+	if k.Derived != "" {
+		return k.Derived
+	}
+	return k.Default
+}
+
+// example returns something that may be written for the key.
+func (k *Key) example() string {
+	switch {
+	case len(k.Values) > 0:
+		return oneOf(k.Values)
+	case strings.HasPrefix(k.Unit, `"`):
+		return "something like " + k.Unit
+	case k.Default != "" && k.Default != `""`:
+		return "something like " + k.Default
+	case k.Unit == "true or false":
+		return k.Unit
+	case k.Unit != "":
+		return "a number (" + k.Unit + ")"
+	}
+	return "a value that fits (see trainsim explain " + k.Path + ")"
+}
+
+// rangeText says which numbers the key takes.
+func (k *Key) rangeText() string {
+	if k.Max == 0 {
+		return "a number of at least " + trimNumber(k.Min)
+	}
+	return fmt.Sprintf("a number from %s to %s", trimNumber(k.Min), trimNumber(k.Max))
+}
+
+func trimNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// scenarioKeys is every key of a scenario, table by table.
+var scenarioKeys = slices.Concat(generalKeys, modelKeys, parallelKeys, scheduleKeys, trainingKeys, clusterKeys, gpuKeys, ncclKeys)
+
+var keyIndex = indexKeys(scenarioKeys)
+
+func indexKeys(keys []Key) map[string]int {
+	m := make(map[string]int, len(keys))
+	for i := range keys {
+		m[keys[i].Path] = i
+	}
+	return m
+}
+
+// findKey returns the entry of a key; of a key without an entry of its own, as
+// the fitted parameters of a device, it returns the entry of its table.
+func findKey(path string) (Key, bool) {
+	path = plainPath(path)
+	if i, ok := keyIndex[path]; ok {
+		return scenarioKeys[i], true
+	}
+	for parent := path; ; {
+		i := strings.LastIndexByte(parent, '.')
+		if i < 0 {
+			return Key{Path: path}, false
+		}
+		parent = parent[:i]
+		if i, ok := keyIndex[parent]; ok {
+			return Key{Path: path, Text: scenarioKeys[i].Text}, false
+		}
+	}
+}
+
+// plainPath drops array indices: "gpu.gemm.tiles[2].m" is "gpu.gemm.tiles.m".
+func plainPath(path string) string {
+	for {
+		i := strings.IndexByte(path, '[')
+		j := strings.IndexByte(path, ']')
+		if i < 0 || j < i {
+			return path
+		}
+		path = path[:i] + path[j+1:]
+	}
+}
+
+// extraKeys are the keys of a table that the Config does not hold, because they
+// name something that is read in their place.
+var extraKeys = map[string][]string{
+	"model":    {"preset", "hf_config"},
+	"gpu":      {"preset"},
+	"cluster":  {"preset", "gpu", "topology"},
+	"schedule": {"chunks"},
+}
+
+// homeOf returns the only full path that ends in a key, "" when there is none
+// or more than one: for keys written in the wrong table.
+func homeOf(key string) string {
+	home := ""
+	for i := range scenarioKeys {
+		p := scenarioKeys[i].Path
+		if p == key || strings.HasSuffix(p, "."+key) {
+			if home != "" {
+				return ""
+			}
+			home = p
+		}
+	}
+	return home
+}

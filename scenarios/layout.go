@@ -1,0 +1,220 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"trainsim/schedule"
+	"trainsim/sim/step"
+)
+
+var degreeKeys = []string{"parallel.dp", "parallel.tp", "parallel.pp", "parallel.cp"}
+
+// checkLayout compares the ranks of the layout with the GPUs of the cluster.
+func (l *loader) checkLayout(cfg *step.Config) {
+	p := &cfg.Parallel
+	if p.EP > 1 {
+		l.problem("parallel.ep", nil, "%d needs a model with experts; write 1", p.EP)
+	}
+	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
+		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, divisors(p.DP))
+	}
+	if l.dec.isBad("cluster") || l.dec.isBad("cluster.nodes") || l.dec.isBad("cluster.gpus_per_node") {
+		return
+	}
+	gpus, ok := product(worldGPUs(cfg)...)
+	if !ok || gpus == 0 {
+		return // the cluster's own checks say so
+	}
+	shard, ok := product(p.TP, p.PP, p.CP)
+	if !ok || shard > gpus || gpus%max(shard, 1) != 0 {
+		l.problem("parallel.tp", []string{"parallel.pp", "parallel.cp", "cluster.nodes"},
+			"tp %d * pp %d * cp %d does not divide the %d GPUs of %d nodes; write degrees whose product divides %d, or other nodes",
+			p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus)
+		return
+	}
+	if world, ok := product(shard, p.DP); !ok || world != gpus {
+		l.problem("parallel.dp", append(degreeKeys[1:], "cluster.nodes"),
+			"dp %d * tp %d * pp %d * cp %d is not the %d GPUs of %d nodes; write dp = %d, or leave dp out",
+			p.DP, p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus/shard)
+	}
+}
+
+// checkShards checks that tensor and context parallelism cut the model evenly.
+func (l *loader) checkShards(cfg *step.Config) {
+	m, tp, cp := &cfg.Model, int64(cfg.Parallel.TP), int64(cfg.Parallel.CP)
+	if l.dec.isBad("model") || l.dec.isBad("parallel.tp") || l.dec.isBad("parallel.cp") || tp < 1 || cp < 1 {
+		return
+	}
+	l.divides(tp, "model.heads", m.Heads, "heads")
+	if kv := m.KV(); kv > 0 && kv%tp != 0 && tp%kv != 0 {
+		l.problem("parallel.tp", []string{"model.kv_heads"}, "%d ranks cannot share %d key/value heads; write a divisor or a multiple of %d", tp, kv, kv)
+	}
+	l.divides(tp, "model.ffn", m.FFN, "ffn width")
+	if m.SeqLen%cp != 0 {
+		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, divisors(int(m.SeqLen)))
+		return
+	}
+	if cfg.Parallel.SequenceParallel && (m.SeqLen/cp)%tp != 0 {
+		l.problem("parallel.sequence_parallel", []string{"parallel.tp", "model.seq_len"},
+			"tp %d does not divide the %d tokens of a rank's sequence; write a seq_len that tp * cp divides, or sequence_parallel = false", tp, m.SeqLen/cp)
+	}
+}
+
+// divides reports a width that the tensor parallel ranks cannot share.
+func (l *loader) divides(tp int64, key string, width int64, what string) {
+	if width > 0 && width%tp != 0 {
+		l.problem("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s", tp, what, width, divisors(int(width)))
+	}
+}
+
+// divisors lists the divisors of a count, up to 4096 of it, small ones first.
+func divisors(n int) string {
+	var out []string
+	for d := 1; d <= min(n, 4096) && len(out) < 12; d++ {
+		if n%d == 0 {
+			out = append(out, fmt.Sprint(d))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// checkStages checks that the layers can be split over the stages of the
+// schedule's program.
+func (l *loader) checkStages(cfg *step.Config, stages int) {
+	s, layers := &cfg.Schedule, int(cfg.Model.Layers)
+	inputs := []string{"schedule.virtual_stages", "model.layers"}
+	switch {
+	case layers < 1 || l.dec.isBad("model"):
+		return
+	case len(s.LayersPerStage) > 0:
+		l.checkLayersPerStage(s, stages, layers)
+		return
+	case layers < stages:
+		l.problem("parallel.pp", inputs, "%d stages are more than the model's %d layers; write a smaller pp or virtual_stages", stages, layers)
+		return
+	}
+	slots := layers
+	switch s.FirstLastLayers {
+	case "auto":
+		return
+	case "embedding-balanced", "one-fewer-each":
+		slots = layers + 2
+	}
+	if slots%stages != 0 {
+		l.problem("parallel.pp", append(inputs, "schedule.first_last_layers"),
+			"%d stages do not divide %s; write a pp and virtual_stages that do, first_last_layers = \"auto\", or layers_per_stage", stages, slotText(layers, slots))
+	}
+}
+
+func slotText(layers, slots int) string {
+	if layers == slots {
+		return fmt.Sprintf("the model's %d layers", layers)
+	}
+	return fmt.Sprintf("the model's %d layers and two more for embedding and head", layers)
+}
+
+func (l *loader) checkLayersPerStage(s *step.Schedule, stages, layers int) {
+	key := "schedule.layers_per_stage"
+	if n := len(s.LayersPerStage); n != stages {
+		l.problem(key, []string{"parallel.pp"}, "lists %d stages, the pipeline has %d; write one number for each", n, stages)
+		return
+	}
+	sum := 0
+	for _, n := range s.LayersPerStage {
+		sum += n
+	}
+	if sum != layers {
+		l.problem(key, []string{"model.layers"}, "adds up to %d layers, the model has %d; write numbers that add up to it", sum, layers)
+	}
+}
+
+// maxActions is how many forwards of one micro-batch on one chunk a pipeline
+// may have: above it a simulation takes minutes and gigabytes.
+const maxActions = 1 << 22
+
+// checkSchedule builds the schedule, which knows what counts it takes, and then
+// compares its stages with the layers.
+func (l *loader) checkSchedule(cfg *step.Config) {
+	s := &cfg.Schedule
+	for _, k := range []string{"kind", "microbatches", "virtual_stages", "group_size", "memory_cap", "file", "csv"} {
+		if l.dec.isBad("schedule." + k) {
+			return
+		}
+	}
+	if l.dec.isBad("parallel.pp") {
+		return
+	}
+	if n, ok := product(cfg.Parallel.PP, s.Microbatches, s.VirtualStages); !ok || n > maxActions {
+		l.problem("schedule.microbatches", []string{"parallel.pp", "schedule.virtual_stages"},
+			"%d micro-batches on %d ranks of %d chunks are too many to simulate; write smaller counts (up to %d forwards together)",
+			s.Microbatches, cfg.Parallel.PP, s.VirtualStages, maxActions)
+		return
+	}
+	var p *schedule.Program
+	if s.Kind == "csv" {
+		p = l.readCSV(cfg)
+	} else {
+		p = l.buildSchedule(cfg)
+	}
+	if p != nil {
+		l.checkStages(cfg, p.Stages())
+	}
+}
+
+// buildSchedule makes the program of a named schedule; nil when it cannot be.
+func (l *loader) buildSchedule(cfg *step.Config) *schedule.Program {
+	s := &cfg.Schedule
+	if _, err := schedule.Find(s.Kind); err != nil {
+		l.problem("schedule.kind", nil, "%v", err)
+		return nil
+	}
+	p, err := schedule.Build(s.Kind, schedule.Options{
+		Ranks: cfg.Parallel.PP, Microbatches: s.Microbatches, VirtualStages: s.VirtualStages,
+		GroupSize: s.GroupSize, MemoryCap: s.MemoryCap,
+	})
+	if err == nil {
+		return p
+	}
+	key := "schedule.microbatches"
+	var count *schedule.CountError
+	if errors.As(err, &count) {
+		if k, ok := countKeys[count.Count]; ok {
+			key = k
+		}
+	}
+	l.problem(key, []string{"schedule.microbatches", "schedule.kind", "parallel.pp"}, "%v", err)
+	return nil
+}
+
+// countKeys gives the key of a count that a schedule refuses.
+var countKeys = map[string]string{
+	"microbatches": "schedule.microbatches", "ranks": "parallel.pp", "virtual stages": "schedule.virtual_stages",
+	"group size": "schedule.group_size", "memory cap": "schedule.memory_cap",
+}
+
+// readCSV reads a schedule that came as text and compares it with the layout.
+func (l *loader) readCSV(cfg *step.Config) *schedule.Program {
+	s, inputs := &cfg.Schedule, []string{"schedule.file", "schedule.csv"}
+	if s.CSV == "" {
+		l.problem("schedule.kind", inputs, "\"csv\" needs a schedule; write file = \"schedule.csv\"")
+		return nil
+	}
+	name := s.File
+	if name == "" {
+		name = "schedule.csv"
+	}
+	p, err := schedule.ParseCSV(strings.NewReader(s.CSV), name)
+	switch {
+	case err != nil:
+		l.problem("schedule.file", inputs, "%v", err)
+		return nil
+	case p.Ranks != cfg.Parallel.PP:
+		l.problem("parallel.pp", inputs, "%d is not the %d ranks of %s; write pp = %d", cfg.Parallel.PP, p.Ranks, name, p.Ranks)
+		return nil
+	case p.Microbatches != s.Microbatches:
+		l.problem("schedule.microbatches", inputs, "%d is not the %d micro-batches of %s; write microbatches = %d", s.Microbatches, p.Microbatches, name, p.Microbatches)
+	}
+	return p
+}

@@ -1,0 +1,76 @@
+package scenarios
+
+import (
+	"io"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"trainsim/sim/step"
+)
+
+// Load reads a scenario: a file, or a built-in one by name with or without
+// .toml. The error is an [*Errors] with everything that is wrong.
+func Load(name string) (*step.Config, error) { return LoadWith(name, nil) }
+
+// LoadWith reads a scenario and then sets keys of it, each given as
+// "table.key=value": the value as in the file, where a single word needs no
+// quotes. An empty value takes the key out, so that its default holds.
+func LoadWith(name string, sets []string) (*step.Config, error) {
+	src, err := openScenario(name)
+	if err != nil {
+		return nil, err
+	}
+	return newLoader(src).load(sets)
+}
+
+// LoadReader reads a scenario from a stream, as from standard input; name
+// stands for it in messages. Files that it names are looked for in the working
+// directory.
+func LoadReader(r io.Reader, name string, sets []string) (*step.Config, error) {
+	text, err := readAll(r, name, "a scenario")
+	if err != nil {
+		return nil, err
+	}
+	return newLoader(&source{name: name, dir: ".", text: text}).load(sets)
+}
+
+// load takes the main source through all stations.
+func (l *loader) load(sets []string) (*step.Config, error) {
+	l.root = parseTOML(l.main, &l.out)
+	if l.root == nil {
+		return nil, l.out.err()
+	}
+	l.set(sets)
+	l.resolve()
+	cfg := &step.Config{}
+	l.dec.table(reflect.ValueOf(cfg).Elem(), l.root, "")
+	if cfg.Name == "" {
+		cfg.Name = l.defaultName()
+	}
+	l.complete(cfg)
+	l.validate(cfg)
+	if err := l.out.err(); err != nil {
+		return nil, err
+	}
+	return cfg, nil
+}
+
+// defaultName is the file's name without its ending.
+func (l *loader) defaultName() string {
+	base := filepath.Base(l.main.name)
+	return strings.TrimSuffix(base, filepath.Ext(base))
+}
+
+// Write writes a resolved scenario as TOML, with every preset and default
+// written out. It loads back equal.
+func Write(w io.Writer, cfg *step.Config) error {
+	return resolvedTree(cfg).writeTOML(w, "")
+}
+
+// Resolved returns a resolved scenario for the JSON report: the same keys and
+// values as [Write], as maps, slices and scalars.
+func Resolved(cfg *step.Config) any { return resolvedTree(cfg).plain() }
+
+// resolvedTree is the tree of a whole Config.
+func resolvedTree(cfg *step.Config) *node { return treeOf(reflect.ValueOf(*cfg)) }

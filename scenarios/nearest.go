@@ -1,0 +1,79 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+)
+
+// nearest returns the candidate that a misspelt word most likely means, or ""
+// when none is near: at most a third of the longer word's letters may differ. A
+// word that a candidate starts or ends with counts as near, too.
+func nearest(word string, candidates []string) string {
+	best, bestDistance := "", len(word)+1
+	low := strings.ToLower(word)
+	for _, c := range candidates {
+		d := distance(low, strings.ToLower(c))
+		limit := max(len(word), len(c)) / 3
+		if len(word) >= 4 && (strings.HasPrefix(c, low) || strings.HasSuffix(c, low)) {
+			limit = d
+		}
+		if d <= max(limit, 1) && d < bestDistance && d < len(word) {
+			best, bestDistance = c, d
+		}
+	}
+	return best
+}
+
+// distance is the number of letters to add, drop, replace or swap with their
+// neighbour that turn a into b (optimal string alignment).
+func distance(a, b string) int {
+	if len(a) > 64 || len(b) > 64 {
+		return max(len(a), len(b))
+	}
+	var before, row []int
+	prev := make([]int, len(b)+1)
+	for j := range prev {
+		prev[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row = make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(prev[j]+1, row[j-1]+1, prev[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, prev = prev, row
+	}
+	return prev[len(b)]
+}
+
+// didYouMean is the hint about the nearest candidate, or about all of them when
+// there are few and none is near.
+func didYouMean(word string, candidates []string) string {
+	if n := nearest(word, candidates); n != "" {
+		return fmt.Sprintf("did you mean %q?", n)
+	}
+	if len(candidates) <= 16 {
+		return "write " + oneOf(candidates)
+	}
+	return fmt.Sprintf("write one of the %d known ones", len(candidates))
+}
+
+// oneOf joins names as in `"a", "b" or "c"`.
+func oneOf(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = fmt.Sprintf("%q", n)
+	}
+	if len(quoted) < 2 {
+		return strings.Join(quoted, "")
+	}
+	last := len(quoted) - 1
+	return strings.Join(quoted[:last], ", ") + " or " + quoted[last]
+}

@@ -1,0 +1,195 @@
+package scenarios
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// maxPresets is how many presets may stand on each other.
+const maxPresets = 8
+
+// loader is one load of one scenario.
+type loader struct {
+	out     collector
+	dec     decoder
+	main    *source
+	root    *node
+	sources int
+}
+
+func newLoader(main *source) *loader {
+	l := &loader{main: main}
+	l.dec = decoder{out: &l.out, bad: map[string]bool{}}
+	return l
+}
+
+// resolve replaces presets, configs and files that the scenario names by what
+// is in them, and lays the defaults under the rest.
+func (l *loader) resolve() {
+	l.aliases()
+	l.tables()
+	l.preset("model", "models")
+	l.preset("cluster", "clusters")
+	l.gpuPreset()
+	l.scheduleFile()
+	l.root.layUnder(defaults())
+}
+
+// tables makes sure that model, cluster, gpu and schedule are tables, so that
+// what follows can put keys into them.
+func (l *loader) tables() {
+	for _, key := range []string{"model", "gpu", "cluster", "parallel", "schedule", "training", "memory", "host", "nccl"} {
+		t := l.root.get(key)
+		if t == nil {
+			l.root.put(key, newTable(span{}, span{}))
+		} else if t.kind != tableNode {
+			l.dec.fail(t.at, key, "is %s, not a table; write its keys under [%s]", t.kind, key)
+			l.root.put(key, newTable(t.key, t.at))
+		}
+	}
+}
+
+// aliases renames keys that go by two names.
+func (l *loader) aliases() {
+	s := l.root.table("schedule")
+	c := s.get("chunks")
+	if c == nil {
+		return
+	}
+	s.drop("chunks")
+	if m := s.get("microbatches"); m != nil {
+		l.dec.fail(c.key, "schedule.chunks", "is another name for microbatches, which is given too; write one of them")
+		return
+	}
+	s.put("microbatches", c)
+}
+
+// word takes a string out of a table: a key that names something to read.
+func (l *loader) word(t *node, table, key string) *node {
+	n := t.get(key)
+	if n == nil {
+		return nil
+	}
+	t.drop(key)
+	if n.kind != stringNode && !n.fromSet {
+		l.dec.fail(n.at, table+"."+key, "is %s, not a string; write a name in quotes", n.kind)
+		return nil
+	}
+	if strings.TrimSpace(n.text) == "" {
+		l.dec.fail(n.at, table+"."+key, "is empty; write a name or leave the key out")
+		return nil
+	}
+	return n
+}
+
+// preset lays the preset that a table names under it.
+func (l *loader) preset(table, kind string) {
+	t := l.root.table(table)
+	if name := l.word(t, table, "preset"); name != nil {
+		l.layPreset(t, name, table, kind, table+".preset", 0)
+	}
+}
+
+// layPreset lays one preset, and those that it stands on, under a table.
+func (l *loader) layPreset(t, name *node, table, kind, key string, depth int) {
+	if depth == maxPresets {
+		l.dec.fail(name.at, key, "presets stand on each other more than %d deep; write one that does not name itself", maxPresets)
+		return
+	}
+	from := l.main
+	if name.at.known() && name.at.src.dir != "" {
+		from = name.at.src
+	}
+	src, err := findPreset(kind, name.text, from)
+	if err != nil {
+		l.dec.bad[table] = true
+		l.out.adopt(err, name.at)
+		return
+	}
+	if src == nil {
+		l.dec.bad[table] = true
+		l.dec.fail(name.at, key, "there is no %s preset %q; %s", strings.TrimSuffix(kind, "s"), name.text, didYouMean(name.text, builtinNames(kind)))
+		return
+	}
+	base := l.parse(src)
+	if base == nil {
+		l.dec.bad[table] = true
+		return
+	}
+	base.mark()
+	base.put("name", &node{kind: stringNode, text: filepath.Base(strings.TrimSuffix(name.text, ".toml")), preset: true})
+	if kind != "gpus" {
+		base.drop("description")
+	}
+	if kind == "clusters" {
+		base.drop("name")
+	}
+	below := l.word(base, table, "preset")
+	t.layUnder(base)
+	if below != nil {
+		l.layPreset(t, below, table, kind, key, depth+1)
+	}
+}
+
+// parse reads a further source into a tree.
+func (l *loader) parse(src *source) *node {
+	l.sources++
+	src.order = l.sources
+	return parseTOML(src, &l.out)
+}
+
+// gpuPreset lays the device under [gpu]: gpu.preset, or the one that the
+// cluster has.
+func (l *loader) gpuPreset() {
+	cluster, t := l.root.table("cluster"), l.root.table("gpu")
+	device := l.word(cluster, "cluster", "gpu")
+	if own := l.word(t, "gpu", "preset"); own != nil {
+		l.layPreset(t, own, "gpu", "gpus", "gpu.preset", 0)
+	} else if device != nil {
+		l.layPreset(t, device, "gpu", "gpus", "cluster.gpu", 0)
+	}
+	if device != nil && t.get("name") == nil {
+		t.put("name", device)
+	}
+}
+
+// text reads the file that a key names, relative to the scenario.
+func (l *loader) text(n *node, key, what string) []byte {
+	dir := l.main.dir
+	if n.at.known() && n.at.src.dir != "" {
+		dir = n.at.src.dir
+	}
+	file := n.text
+	if !filepath.IsAbs(file) {
+		file = filepath.Join(dir, file)
+	}
+	text, err := readFile(file, what)
+	if err != nil {
+		l.dec.bad[key] = true
+		l.dec.fail(n.at, key, "%s: %s", err.Problems[0].File, err.Problems[0].Text)
+		return nil
+	}
+	if bad := notText(text); bad != "" {
+		l.dec.fail(n.at, key, "%s: %s", file, bad)
+		return nil
+	}
+	return text
+}
+
+// scheduleFile reads the schedule that schedule.file names into schedule.csv.
+func (l *loader) scheduleFile() {
+	t := l.root.table("schedule")
+	file := t.get("file")
+	if file == nil || file.kind != stringNode || file.text == "" {
+		return
+	}
+	if t.get("kind") == nil {
+		t.put("kind", &node{kind: stringNode, text: "csv", preset: true})
+	}
+	if t.get("csv") != nil {
+		return
+	}
+	if text := l.text(file, "schedule.file", "a schedule in CSV"); text != nil {
+		t.put("csv", &node{kind: stringNode, text: string(text), key: file.key, at: file.at})
+	}
+}

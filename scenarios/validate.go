@@ -1,0 +1,123 @@
+package scenarios
+
+import (
+	"strings"
+
+	"trainsim/memory"
+	"trainsim/sim/step"
+)
+
+// validate checks the decoded scenario for what cannot be. A check is left out
+// when a key that it reads has failed already.
+func (l *loader) validate(cfg *step.Config) {
+	l.checkModel(cfg)
+	l.checkMachine(cfg)
+	l.checkLayout(cfg)
+	l.checkShards(cfg)
+	l.checkSchedule(cfg)
+	l.checkTraining(cfg)
+}
+
+// problem reports that the key cannot be as it is, because of the others:
+// at the first of them that the user wrote.
+func (l *loader) problem(key string, others []string, format string, args ...any) {
+	for _, k := range append([]string{key}, others...) {
+		if l.dec.isBad(k) {
+			return
+		}
+	}
+	l.out.add(l.place(append([]string{key}, others...)), key, format, args...)
+}
+
+// place returns where to point for a problem with some keys: the first that
+// stands in the scenario or in a --set; else where a preset says it; else the
+// header of its table, in the scenario or a preset; else the start of the scenario.
+func (l *loader) place(keys []string) span {
+	for _, k := range keys {
+		if n := l.root.find(plainPath(k)); n != nil && !n.preset && n.at.known() && n.kind != tableNode {
+			return n.at
+		}
+	}
+	for _, k := range keys {
+		if n := l.root.find(plainPath(k)); n != nil && n.at.known() && n.kind != tableNode {
+			return n.at
+		}
+	}
+	for _, theirs := range []bool{false, true} {
+		for _, k := range keys {
+			for path := plainPath(k); path != ""; path = parentOf(path) {
+				if n := l.root.find(path); n != nil && n.key.known() && n.preset == theirs {
+					return n.key
+				}
+			}
+		}
+	}
+	return span{l.main, 0, 0}
+}
+
+func parentOf(path string) string {
+	i := strings.LastIndexByte(path, '.')
+	return path[:max(i, 0)]
+}
+
+func (l *loader) checkModel(cfg *step.Config) {
+	if l.dec.isBad("model") {
+		return
+	}
+	if l.root.table("model").get("layers") == nil && !l.dec.isBad("model.layers") && cfg.Model.Hidden == 0 {
+		l.problem("model", nil, "says no model; write preset = \"llama-2-70b\" (trainsim list models), hf_config = \"config.json\", or the widths")
+		return
+	}
+	for _, p := range cfg.Model.Validate() {
+		l.problem("model."+p.Key, nil, "%s", p.Text)
+	}
+}
+
+// checkMachine asks the owners of the device, the cluster and NCCL's settings.
+func (l *loader) checkMachine(cfg *step.Config) {
+	cluster := !l.dec.isBad("cluster")
+	if cluster && cfg.GPU.SMs == 0 && cfg.GPU.Name == "" && !l.dec.isBad("gpu") {
+		l.problem("cluster", nil, "says no machine; write preset = \"dgx-h100\" (trainsim list clusters), or gpu = \"h100-sxm\" (trainsim list gpus) and gpus_per_node")
+		return
+	}
+	if cluster {
+		for _, p := range cfg.Cluster.Problems() {
+			l.problem("cluster."+p.Key, nil, "%s", p.Text)
+		}
+	}
+	if !l.dec.isBad("gpu") && !l.dec.isBad("cluster.gpu") && !l.dec.isBad("cluster.preset") {
+		l.keyed("gpu", cfg.GPU.Validate())
+	}
+	l.keyed("nccl", cfg.NCCL.Validate())
+}
+
+// keyed reports joined errors of the form "key: text" under a table.
+func (l *loader) keyed(table string, err error) {
+	if err == nil {
+		return
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			l.keyed(table, e)
+		}
+		return
+	}
+	key, text, ok := strings.Cut(err.Error(), ": ")
+	if !ok || strings.ContainsAny(key, " \"") {
+		key, text = "", err.Error()
+	}
+	l.problem(strings.TrimSuffix(table+"."+key, "."), nil, "%s", text)
+}
+
+func (l *loader) checkTraining(cfg *step.Config) {
+	t := &cfg.Training
+	if t.Recompute == "every-n" && t.RecomputeN < 1 {
+		l.problem("training.recompute_layers", []string{"training.recompute"}, "%d is not a number of layers; write 1 or more", t.RecomputeN)
+	}
+	if cfg.Memory.Fraction <= 0 {
+		l.problem("memory.memory_fraction", nil, "0 leaves no memory; write a share above 0 and at most 1.0")
+	}
+	if _, err := memory.ParseConf(cfg.Memory.AllocConf); err != nil {
+		l.problem("memory.alloc_conf", nil, "%v", err)
+	}
+}
