@@ -1,0 +1,55 @@
+package main
+
+import (
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// arrows lists which packages of the module each package may import. A new
+// arrow is a change of the design: it belongs in this table first.
+var arrows = map[string][]string{
+	"sim":          {},
+	"sim/gpu":      {"sim"},
+	"sim/model":    {"sim", "sim/gpu"},
+	"schedule":     {},
+	"sim/trace":    {"sim"},
+	"interconnect": {"sim", "sim/trace"},
+	"memory":       {"sim", "sim/trace"},
+	"sim/step":     {"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace"},
+	"sim/report":   {"sim", "sim/trace", "sim/step"},
+	"scenarios":    {"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/step"},
+	"plots":        {"sim", "sim/trace", "sim/report"},
+	"cmd/trainsim": {
+		"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace",
+		"sim/step", "sim/report", "scenarios", "plots",
+	},
+}
+
+func TestImportArrows(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", `{{if not .Standard}}{{.ImportPath}} {{join .Imports " "}}{{end}}`, "./...")
+	list.Dir = "../.."
+	out, err := list.Output()
+	require.NoError(t, err)
+	seen := 0
+	for line := range strings.Lines(string(out)) {
+		fields := strings.Fields(line)
+		from, ok := strings.CutPrefix(fields[0], "trainsim/")
+		if !ok {
+			continue
+		}
+		seen++
+		allowed, known := arrows[from]
+		assert.True(t, known, "package %s is not in the table of packages", from)
+		for _, path := range fields[1:] {
+			if to, ours := strings.CutPrefix(path, "trainsim/"); ours {
+				assert.True(t, slices.Contains(allowed, to), "%s imports %s: this arrow is not in the table", from, to)
+			}
+		}
+	}
+	assert.Equal(t, len(arrows), seen, "packages found")
+}
