@@ -1,0 +1,62 @@
+package interconnect
+
+import (
+	"context"
+	"testing"
+
+	"trainsim/sim"
+)
+
+// repeater starts its plan again whenever it ends.
+type repeater struct {
+	n     *Network
+	id    sim.HandlerID
+	plans []*Plan
+	left  int
+}
+
+func (r *repeater) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
+	if r.left > 0 {
+		r.left--
+		r.n.Start(r.plans[arg], r.id, kind, arg)
+	}
+	return nil
+}
+
+func repeat(b *testing.B, top *Topology, plans []*Plan) {
+	var e sim.Engine
+	r := &repeater{n: NewNetwork(&e, top), plans: plans, left: b.N}
+	r.id = e.Register(r)
+	for i := range plans {
+		e.At(0, r.id, 0, uint32(i))
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	if err := e.Run(context.Background()); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// BenchmarkNetwork runs transfers back to back: each of the groups alone on
+// its links, and groups that share them.
+func BenchmarkNetwork(b *testing.B) {
+	top, err := Build(h100Node(8))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var tp, send []*Plan
+	for g := range 16 {
+		c, _ := top.Communicator([]int{4 * g, 4*g + 1, 4*g + 2, 4*g + 3}, Settings{})
+		p := c.Plan(AllReduce, 1<<24+int64(g))
+		tp = append(tp, &p)
+		for k := range 4 {
+			s := top.SendPlan(4*g+k, (4*g+k+8)%64, 1<<22+int64(g), Settings{})
+			send = append(send, &s)
+		}
+	}
+	b.Run("alone/groups=1", func(b *testing.B) { repeat(b, top, tp[:1]) })
+	b.Run("alone/groups=16", func(b *testing.B) { repeat(b, top, tp) })
+	b.Run("shared/pairs=16", func(b *testing.B) { repeat(b, top, append(tp[:16:16], tp...)) })
+	b.Run("sends=64", func(b *testing.B) { repeat(b, top, send) })
+	b.Run("sends=128", func(b *testing.B) { repeat(b, top, append(send[:64:64], send...)) })
+}
