@@ -1,0 +1,131 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/sim/report"
+	"trainsim/sim/trace"
+)
+
+var errNoTimes = errors.New("plots: the report has no time per stage to draw")
+
+// part is one share of a stage's step and how it looks. Computation as a whole
+// has the colour of forward.
+type part struct {
+	style
+	of func(report.StageTime) float64
+}
+
+var parts = []part{
+	{style{"computation (forward and backward)", blue}, func(s report.StageTime) float64 { return s.Compute }},
+	{kindStyles[trace.Recompute], func(s report.StageTime) float64 { return s.Recompute }},
+	{kindStyles[trace.HostWait], func(s report.StageTime) float64 { return s.Host }},
+	{kindStyles[trace.CommTP], func(s report.StageTime) float64 { return s.TPComm }},
+	{kindStyles[trace.CommPP], func(s report.StageTime) float64 { return s.PPComm }},
+	{kindStyles[trace.CommDP], func(s report.StageTime) float64 { return s.DPComm }},
+	{kindStyles[trace.CommCP], func(s report.StageTime) float64 { return s.CPComm }},
+	{kindStyles[trace.CommEP], func(s report.StageTime) float64 { return s.EPComm }},
+	{kindStyles[trace.Optimizer], func(s report.StageTime) float64 { return s.Optimizer }},
+	{kindStyles[trace.Bubble], func(s report.StageTime) float64 { return s.Bubble }},
+}
+
+// Breakdown draws where each stage's step goes: computation, what it waits for
+// and the bubble, stacked to the step time. Communication is what is exposed.
+// A report without times per stage is an error.
+func Breakdown(rep *report.Report, o Options) (*Figure, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	if rep == nil || len(rep.TimePerStage) == 0 {
+		return nil, errNoTimes
+	}
+	if len(rep.TimePerStage) > maxRows {
+		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(rep.TimePerStage), maxRows)
+	}
+	b := &breakdown{stages: rep.TimePerStage}
+	for _, s := range b.stages {
+		b.end = max(b.end, s.Step, sumOf(s))
+	}
+	if !(b.end > 0) {
+		return nil, errNoTimes
+	}
+	return newFigure(o, page{
+		title:    o.title(rep, "where each stage's step goes"),
+		subtitle: stepFacts(rep),
+		legend:   b.legend(),
+		body:     b.body,
+	}), nil
+}
+
+type breakdown struct {
+	stages []report.StageTime
+	end    float64
+}
+
+func sumOf(s report.StageTime) float64 {
+	sum := 0.0
+	for _, p := range parts {
+		sum += max(p.of(s), 0)
+	}
+	return sum
+}
+
+func (b *breakdown) legend() []entry {
+	var out []entry
+	for _, p := range parts {
+		for _, s := range b.stages {
+			if p.of(s) > 0 {
+				label := p.label
+				out = append(out, entry{label: label, color: p.color})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func (b *breakdown) body(c draw.Canvas, t theme) {
+	u := timeUnit(b.end)
+	p := t.axes("time ("+u.name+"), communication where it is exposed", "")
+	n := len(b.stages)
+	p.X.Min, p.X.Max = 0, b.end*1.005
+	p.Y.Min, p.Y.Max = -float64(n)+0.5, 0.5
+	p.X.Tick.Marker = linearTicks(b.end, u, 10)
+	ticks := stageTicks(n, func(i int) string { return fmt.Sprintf("stage %d", b.stages[i].Stage) })
+	for i := range ticks {
+		ticks[i].Value = -ticks[i].Value
+	}
+	p.Y.Tick.Marker = ticks
+	p.Y.Tick.Length, p.Y.Width = 0, 0
+	p.Add(plotFunc(func(c draw.Canvas, p *plot.Plot) { b.draw(c, p, t) }), t.grid(true, false))
+	p.Draw(draw.Crop(c, 0, -t.pt(14), 0, 0))
+}
+
+func (b *breakdown) draw(c draw.Canvas, p *plot.Plot, t theme) {
+	half := min(c.Size().Y/vg.Length(len(b.stages))*0.38, t.pt(45))
+	sty := t.text(13)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	for i, s := range b.stages {
+		mid := c.Y(p.Y.Norm(-float64(i)))
+		sum := 0.0
+		for _, part := range parts {
+			v := part.of(s)
+			if !(v > 0) {
+				continue
+			}
+			x0, x1 := snap(c.X(p.X.Norm(sum))), snap(c.X(p.X.Norm(sum+v)))
+			sum += v
+			fillRect(c, part.color, x0, snap(mid-half), x1, snap(mid+half))
+			sty.Color = onTop(part.color)
+			if text := percent(v / b.end); half > t.pt(9) && sty.Width(text) < x1-x0-4*dot {
+				c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: mid}, text)
+			}
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package plots
+
+import (
+	"math"
+	"strconv"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/sim/trace"
+)
+
+// box is one interval of a Gantt row, in the unit of the time axis.
+type box struct {
+	start, end float64
+	kind       trace.Kind
+	number     int // written inside where it fits; negative for none
+	chunk      int
+}
+
+// row is one lane of a Gantt chart.
+type row struct {
+	label string
+	thin  bool // a communication stream under its rank
+	boxes []box
+}
+
+// gantt draws rows from the top, idle time as background.
+type gantt struct {
+	rows   []row
+	end    float64 // makespan
+	chunks int     // model chunks a rank, at least 1
+	theme  theme
+}
+
+const (
+	thinRow = 0.32
+	rowGap  = 0.12
+)
+
+// place is the room of one row, in row heights from the top.
+type place struct{ top, bottom float64 }
+
+func (g *gantt) places() ([]place, float64) {
+	out := make([]place, len(g.rows))
+	y := 0.0
+	for i, r := range g.rows {
+		h := 1.0
+		switch {
+		case r.thin:
+			h = thinRow
+			y += rowGap / 3
+		case i > 0:
+			y += rowGap
+		}
+		out[i] = place{y, y + h}
+		y += h
+	}
+	return out, y
+}
+
+// plot builds the chart's axes for one body of a page.
+func (g *gantt) plot(xLabel string, ticks plot.ConstantTicks) *plot.Plot {
+	p := g.theme.axes(xLabel, "")
+	p.X.Min, p.X.Max = 0, g.end*1.005
+	p.X.Tick.Marker = ticks
+	places, height := g.places()
+	p.Y.Min, p.Y.Max = -height, 0
+	p.Y.Tick.Length = 0
+	p.Y.Width = 0
+	var labels plot.ConstantTicks
+	for i, r := range g.rows {
+		if r.label != "" {
+			labels = append(labels, plot.Tick{Value: -(places[i].top + places[i].bottom) / 2, Label: r.label})
+		}
+	}
+	p.Y.Tick.Marker = labels
+	p.Add(plotFunc(g.draw))
+	return p
+}
+
+func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
+	places, height := g.places()
+	unit := c.Size().Y / vg.Length(height)
+	fontSize := g.fontSize(c, unit)
+	for i, r := range g.rows {
+		y1 := snap(c.Max.Y - vg.Length(places[i].top)*unit)
+		y0 := snap(c.Max.Y - vg.Length(places[i].bottom)*unit)
+		x := func(v float64) vg.Length { return c.X(p.X.Norm(v)) }
+		fillRect(c, idleGrey, c.Min.X, y0, snap(x(g.end)), y1)
+		for _, b := range merge(r.boxes, x) {
+			g.drawBox(c, b, y0, y1)
+		}
+		if fontSize > 0 && !r.thin {
+			g.drawNumbers(c, r, x, (y0+y1)/2, fontSize)
+		}
+	}
+	x := c.X(p.X.Norm(g.end))
+	c.StrokeLine2(draw.LineStyle{Color: ink, Width: g.theme.pt(1.5)}, x, c.Min.Y, x, c.Max.Y)
+}
+
+// snap rounds to whole dots, so that edges are sharp.
+func snap(l vg.Length) vg.Length { return vg.Length(math.Round(float64(l/dot))) * dot }
+
+// drawBox draws one box with a seam at its right edge, and a dark foot that is
+// higher for a later model chunk.
+func (g *gantt) drawBox(c draw.Canvas, b inked, y0, y1 vg.Length) {
+	x1 := b.x1
+	if x1-b.x0 >= 4*dot {
+		x1 -= dot
+	}
+	col := KindColor(b.kind)
+	fillRect(c, col, b.x0, y0, x1, y1)
+	if b.chunk > 0 && g.chunks > 1 {
+		foot := (y1 - y0) * vg.Length(0.4*float64(b.chunk)/float64(g.chunks-1))
+		fillRect(c, darken(col, 0.55), b.x0, y0, x1, y0+foot)
+	}
+}
+
+// fontSize returns the size in which most numbers fit their boxes, or 0.
+func (g *gantt) fontSize(c draw.Canvas, unit vg.Length) float64 {
+	widest := 0
+	narrow := math.Inf(1)
+	for _, r := range g.rows {
+		for _, b := range r.boxes {
+			if b.number >= 0 && !r.thin && b.end > b.start {
+				widest = max(widest, len(strconv.Itoa(b.number)))
+				narrow = min(narrow, b.end-b.start)
+			}
+		}
+	}
+	if widest == 0 {
+		return 0
+	}
+	room := float64(c.Size().X)*narrow/(g.end*1.005) - 3*float64(dot)
+	size := min(room/(0.56*float64(widest)), 0.6*float64(unit)) / g.theme.scale
+	return min(14, max(size, smallestNumber))
+}
+
+// smallestNumber is the smallest legible size of a micro-batch number.
+const smallestNumber = 8
+
+func (g *gantt) drawNumbers(c draw.Canvas, r row, x func(float64) vg.Length, y vg.Length, size float64) {
+	sty := g.theme.text(size)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	digit := sty.Width("0")
+	for _, b := range r.boxes {
+		if b.number < 0 {
+			continue
+		}
+		text := strconv.Itoa(b.number)
+		x0, x1 := x(b.start), x(b.end)
+		if digit*vg.Length(len(text))+2*dot <= x1-x0 {
+			sty.Color = onTop(KindColor(b.kind))
+			c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: y}, text)
+		}
+	}
+}
+
+// inked is a rectangle to draw.
+type inked struct {
+	x0, x1 vg.Length
+	kind   trace.Kind
+	chunk  int
+}
+
+// merge returns what to draw for boxes in the order of their start: boxes
+// narrower than a dot become one a dot, in the colour that fills most of it.
+func merge(boxes []box, x func(float64) vg.Length) []inked {
+	var out []inked
+	var small bucket
+	for _, b := range boxes {
+		x0, x1 := x(b.start), x(b.end)
+		if x1-x0 >= dot {
+			out = small.flush(out)
+			out = append(out, inked{snap(x0), snap(x1), b.kind, b.chunk})
+			continue
+		}
+		at := math.Floor(float64(x0 / dot))
+		if at != small.dot {
+			out = small.flush(out)
+			small.dot = at
+		}
+		small.share[min(b.kind, trace.NumKinds)] += float64(x1 - x0)
+		small.used = true
+	}
+	return small.flush(out)
+}
+
+// bucket gathers what falls within one dot.
+type bucket struct {
+	dot   float64
+	share [trace.NumKinds + 1]float64
+	used  bool
+}
+
+func (s *bucket) flush(out []inked) []inked {
+	if !s.used {
+		return out
+	}
+	best := 0
+	total := 0.0
+	for k, v := range s.share {
+		total += v
+		if v > s.share[best] {
+			best = k
+		}
+	}
+	if total >= float64(dot)/4 {
+		x0 := vg.Length(s.dot) * dot
+		out = append(out, inked{x0, x0 + dot, trace.Kind(best), 0})
+	}
+	*s = bucket{}
+	return out
+}
+
+// ganttLegend lists the kinds that occur, in the order of the table.
+func ganttLegend(rows []row, chunks int) []entry {
+	var seen [trace.NumKinds]bool
+	for _, r := range rows {
+		for _, b := range r.boxes {
+			if b.kind < trace.NumKinds {
+				seen[b.kind] = true
+			}
+		}
+	}
+	seen[trace.Bubble] = false
+	var out []entry
+	for k, s := range kindStyles {
+		if seen[k] {
+			out = append(out, entry{label: s.label, color: s.color})
+		}
+	}
+	idle := kindStyles[trace.Bubble]
+	out = append(out, entry{label: idle.label, color: idle.color})
+	if chunks > 1 {
+		out = append(out, entry{label: "dark foot: later model chunk", color: darken(blue, 0.55)})
+	}
+	return append(out, entry{label: "end of the step", color: ink, mark: markLine})
+}

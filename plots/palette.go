@@ -1,0 +1,127 @@
+package plots
+
+import (
+	"image/color"
+
+	"trainsim/sim/trace"
+)
+
+// Okabe and Ito's colours, https://jfly.uni-koeln.de/color/, and five more
+// that keep their distance from them in normal, protan, deutan and tritan vision.
+var (
+	blue       = rgb(0x0072B2)
+	orange     = rgb(0xE69F00)
+	green      = rgb(0x009E73)
+	sky        = rgb(0x56B4E9)
+	purple     = rgb(0xCC79A7)
+	yellow     = rgb(0xF0E442)
+	vermillion = rgb(0xD55E00)
+	black      = rgb(0x000000)
+	brown      = rgb(0x804020)
+	violet     = rgb(0x8000E0)
+	graphite   = rgb(0x585858)
+	mint       = rgb(0xB4F0D0)
+	idleGrey   = rgb(0xE6E6E6)
+
+	white    = rgb(0xFFFFFF)
+	ink      = rgb(0x222222) // text and axes
+	softInk  = rgb(0x555555) // subtitles
+	gridGrey = rgb(0xDDDDDD)
+	slate    = rgb(0x4C6A8A) // links, bars that are of no kind
+)
+
+// style is how one thing looks in every figure.
+type style struct {
+	label string
+	color color.RGBA
+}
+
+// kindStyles is the one table of colours of spans. Parts of a backward pass
+// are the backward's colour and green; a memory kind below has the colour of
+// the work that makes it.
+var kindStyles = [trace.NumKinds]style{
+	trace.Forward:        {"forward", blue},
+	trace.Backward:       {"backward", orange},
+	trace.BackwardInput:  {"backward, input", orange},
+	trace.BackwardWeight: {"backward, weights", green},
+	trace.Recompute:      {"recomputation", sky},
+	trace.Optimizer:      {"optimizer", purple},
+	trace.CommTP:         {"tensor-parallel comm.", yellow},
+	trace.CommPP:         {"pipeline comm.", black},
+	trace.CommDP:         {"data-parallel comm.", vermillion},
+	trace.CommCP:         {"context-parallel comm.", brown},
+	trace.CommEP:         {"expert-parallel comm.", violet},
+	trace.HostWait:       {"waiting for the CPU", graphite},
+	trace.Bubble:         {"bubble (idle)", idleGrey},
+	trace.Evaluation:     {"evaluation", mint},
+}
+
+// memoryStyle is one kind of memory, by its name in recordings and reports.
+type memoryStyle struct {
+	name string
+	style
+}
+
+// memoryStyles is the one table of colours of memory, in the order in which
+// the kinds are stacked: what lies outside the allocator first, then what
+// stays, then what comes and goes.
+var memoryStyles = []memoryStyle{
+	{"context", style{"CUDA context", graphite}},
+	{"comm_buffers", style{"communication buffers", vermillion}},
+	{"weights", style{"weights", green}},
+	{"gradients", style{"gradients", orange}},
+	{"optimizer", style{"optimizer state", purple}},
+	{"activations", style{"activations", blue}},
+	{"temporaries", style{"temporaries", sky}},
+}
+
+var otherMemory = style{"other", idleGrey}
+
+// KindColor returns the colour of a kind of span in every figure.
+func KindColor(k trace.Kind) color.RGBA {
+	if k < trace.NumKinds {
+		return kindStyles[k].color
+	}
+	return slate
+}
+
+// MemoryColor returns the colour of a kind of memory ("weights", "gradients",
+// "optimizer", "activations", "temporaries", "comm_buffers", "context"); every
+// other name has one grey.
+func MemoryColor(name string) color.RGBA {
+	if i := memoryIndex(name); i < len(memoryStyles) {
+		return memoryStyles[i].color
+	}
+	return otherMemory.color
+}
+
+// memoryIndex returns the name's place in memoryStyles, or their number for
+// another name.
+func memoryIndex(name string) int {
+	for i, m := range memoryStyles {
+		if m.name == name {
+			return i
+		}
+	}
+	return len(memoryStyles)
+}
+
+// series are the colours of families that no table names, in their order.
+var series = []color.RGBA{blue, vermillion, green, purple, orange, black, sky, brown, violet, graphite}
+
+func rgb(hex uint32) color.RGBA {
+	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}
+}
+
+// darken returns c with its channels scaled by f.
+func darken(c color.RGBA, f float64) color.RGBA {
+	return color.RGBA{R: uint8(float64(c.R) * f), G: uint8(float64(c.G) * f), B: uint8(float64(c.B) * f), A: c.A}
+}
+
+// onTop returns the text colour that is read best on c.
+func onTop(c color.RGBA) color.RGBA {
+	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 128*1000 {
+		return black
+	}
+	return white
+}

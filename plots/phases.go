@@ -1,0 +1,76 @@
+package plots
+
+import (
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/sim"
+	"trainsim/sim/trace"
+)
+
+// phase is a named part of a rank's step, in seconds.
+type phase struct {
+	name       string
+	start, end float64
+}
+
+// phasesOf divides a rank's step as its schedule does: warm-up until the first
+// backward, steady state until the last forward, cool-down, optimizer. When no
+// forward follows a backward, the parts are forward and backward.
+func phasesOf(r *trace.Recording, rank int) []phase {
+	var lastF, firstB, firstOpt, end sim.Time
+	firstB, firstOpt = sim.Forever, sim.Forever
+	for s := range r.Spans {
+		if int(s.Lane) >= len(r.Lanes) || s.Lane < 0 {
+			continue
+		}
+		if l := r.Lanes[s.Lane]; l.Rank != rank || l.Stream != trace.Actions {
+			continue
+		}
+		switch s.Kind {
+		case trace.Forward:
+			lastF = max(lastF, s.End)
+		case trace.Backward, trace.BackwardInput:
+			firstB = min(firstB, s.Start)
+		case trace.Optimizer:
+			firstOpt = min(firstOpt, s.Start)
+		}
+		end = max(end, s.End)
+	}
+	if lastF == 0 || firstB == sim.Forever {
+		return nil
+	}
+	firstOpt = min(firstOpt, end)
+	var out []phase
+	add := func(name string, from, to sim.Time) {
+		if to > from {
+			out = append(out, phase{name, from.Seconds(), to.Seconds()})
+		}
+	}
+	if lastF <= firstB {
+		add("forward", 0, firstB)
+		add("backward", firstB, firstOpt)
+	} else {
+		add("warm-up", 0, firstB)
+		add("steady state", firstB, lastF)
+		add("cool-down", lastF, firstOpt)
+	}
+	add("optimizer", firstOpt, end)
+	return out
+}
+
+// draw puts the phase into the strip above the data, with its name where that
+// fits.
+func (ph phase) draw(c draw.Canvas, t theme, i int, x0, x1 vg.Length) {
+	shade := idleGrey
+	if i%2 == 1 {
+		shade = gridGrey
+	}
+	y0, y1 := c.Max.Y+t.pt(3), c.Max.Y+t.pt(21)
+	fillRect(c, shade, x0, y0, x1, y1)
+	sty := t.text(12)
+	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	if sty.Width(ph.name)+t.pt(4) <= x1-x0 {
+		c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: (y0 + y1) / 2}, ph.name)
+	}
+}

@@ -1,0 +1,179 @@
+package plots
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/sim"
+	"trainsim/sim/report"
+	"trainsim/sim/trace"
+)
+
+var errNoActions = errors.New("plots: the recording has no actions of the schedule to draw")
+
+// Pipeline draws what each pipeline rank does over the step, one rank a stage
+// from the top: forward, backward and so on with their micro-batch numbers,
+// idle time as background, and under it the rank's data-parallel stream when
+// that has work. A recording without actions is an error.
+func Pipeline(r *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	g, err := pipelineGantt(r)
+	if err != nil {
+		return nil, err
+	}
+	return newFigure(o, page{
+		title:    o.title(rep, "pipeline of one training step"),
+		subtitle: stepFacts(rep),
+		legend:   ganttLegend(g.rows, g.chunks),
+		body:     g.body,
+	}), nil
+}
+
+// body draws the chart with a time axis in the unit that fits.
+func (g *gantt) body(c draw.Canvas, t theme) {
+	g.theme = t
+	u := timeUnit(g.end)
+	g.plot("time in the step ("+u.name+")", linearTicks(g.end, u, 10)).Draw(c)
+}
+
+// stepFacts says the step time, the bubble and the MFU where they are known.
+func stepFacts(rep *report.Report) string {
+	if rep == nil {
+		return ""
+	}
+	var step, bubble, mfu, oom string
+	if rep.StepTime > 0 {
+		step = "step time " + seconds(rep.StepTime)
+		bubble = "pipeline bubble " + percent(rep.Bubble.OverTotal) + " of the step"
+	}
+	if rep.MFU > 0 {
+		mfu = "MFU " + percent(rep.MFU)
+	}
+	if rep.OOM != nil {
+		oom = "OUT OF MEMORY on rank " + fmt.Sprint(rep.OOM.Rank)
+	}
+	return facts(oom, step, bubble, mfu)
+}
+
+// stageLanes are the lanes of one stage's representative rank; -1 for none.
+type stageLanes struct {
+	stage, rank     int
+	actions, dpComm int32
+}
+
+// representatives picks the lowest rank with an actions lane in each stage.
+func representatives(r *trace.Recording) []stageLanes {
+	byStage := map[int]int{} // stage -> index into out
+	var out []stageLanes
+	for i, l := range r.Lanes {
+		if l.Stream != trace.Actions {
+			continue
+		}
+		at, ok := byStage[l.Stage]
+		if !ok {
+			at = len(out)
+			byStage[l.Stage] = at
+			out = append(out, stageLanes{stage: l.Stage, rank: l.Rank, actions: int32(i), dpComm: -1})
+		} else if l.Rank < out[at].rank {
+			out[at].rank, out[at].actions = l.Rank, int32(i)
+		}
+	}
+	for i, l := range r.Lanes {
+		if at, ok := byStage[l.Stage]; ok && l.Stream == trace.DPComm && l.Rank == out[at].rank {
+			out[at].dpComm = int32(i)
+		}
+	}
+	slices.SortFunc(out, func(a, b stageLanes) int { return cmp.Compare(a.stage, b.stage) })
+	return out
+}
+
+// maxRows is how many stages a figure can show with a row of some dots each.
+const maxRows = 256
+
+func pipelineGantt(r *trace.Recording) (*gantt, error) {
+	stages := representatives(r)
+	if len(stages) == 0 {
+		return nil, errNoActions
+	}
+	if len(stages) > maxRows {
+		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(stages), maxRows)
+	}
+	lanes := make([]int32, 0, 2*len(stages))
+	for _, s := range stages {
+		lanes = append(lanes, s.actions, s.dpComm)
+	}
+	boxes := boxesOf(r, lanes)
+	g := &gantt{end: makespan(r).Seconds(), chunks: 1}
+	if g.end <= 0 {
+		return nil, errNoActions
+	}
+	for i, s := range stages {
+		g.rows = append(g.rows, row{label: stageLabel(s, i, len(stages)), boxes: boxes[2*i]})
+		if len(boxes[2*i+1]) > 0 {
+			g.rows = append(g.rows, row{thin: true, boxes: boxes[2*i+1]})
+		}
+		for _, b := range boxes[2*i] {
+			g.chunks = max(g.chunks, b.chunk+1)
+		}
+	}
+	return g, nil
+}
+
+// stageLabel names every row, or every n-th where rows are too low for text.
+func stageLabel(s stageLanes, i, stages int) string {
+	if every := (stages + 23) / 24; i%every != 0 {
+		return ""
+	}
+	return fmt.Sprintf("stage %d (rank %d)", s.stage, s.rank)
+}
+
+// makespan is the end of the last span.
+func makespan(r *trace.Recording) sim.Time {
+	var end sim.Time
+	for s := range r.Spans {
+		end = max(end, s.End)
+	}
+	return end
+}
+
+// boxesOf collects the boxes of some lanes, each in the order of its start. A
+// lane of -1 has none. Idle spans are left to the background.
+func boxesOf(r *trace.Recording, lanes []int32) [][]box {
+	at := make([]int32, len(r.Lanes))
+	for i := range at {
+		at[i] = -1
+	}
+	for i, l := range lanes {
+		if l >= 0 {
+			at[l] = int32(i)
+		}
+	}
+	out := make([][]box, len(lanes))
+	for s := range r.Spans {
+		if int(s.Lane) >= len(at) || s.Lane < 0 || at[s.Lane] < 0 || s.Kind == trace.Bubble || s.End <= s.Start {
+			continue
+		}
+		i := at[s.Lane]
+		out[i] = append(out[i], box{s.Start.Seconds(), s.End.Seconds(), s.Kind, numberOf(s), int(s.Chunk)})
+	}
+	for _, boxes := range out {
+		slices.SortStableFunc(boxes, func(a, b box) int { return cmp.Compare(a.start, b.start) })
+	}
+	return out
+}
+
+// numberOf returns the micro-batch of computation; other spans have none.
+func numberOf(s *trace.Span) int {
+	switch s.Kind {
+	case trace.Forward, trace.Backward, trace.BackwardInput, trace.BackwardWeight, trace.Recompute, trace.Evaluation:
+		return int(s.Microbatch)
+	}
+	return -1
+}

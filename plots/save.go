@@ -1,0 +1,131 @@
+package plots
+
+import (
+	"bufio"
+	"fmt"
+	"image/color"
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"codeberg.org/go-pdf/fpdf"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgimg"
+	"gonum.org/v1/plot/vg/vgpdf"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// dpi ties pixels to the points in which vg measures: 96 dots an inch.
+const dpi = 96
+
+// dot is one pixel in points.
+const dot = vg.Inch / dpi
+
+// Figure is a drawing of fixed size, ready to be saved.
+type Figure struct {
+	width, height vg.Length
+	page          page
+}
+
+// newFigure lays p out on a page of the size in o, which has to be resolved.
+func newFigure(o Options, p page) *Figure {
+	return &Figure{width: vg.Length(o.Width) * dot, height: vg.Length(o.Height) * dot, page: p}
+}
+
+// Draw draws the figure on c, which should have the figure's size.
+func (f *Figure) Draw(c draw.Canvas) { f.page.draw(c) }
+
+// Save writes the figure to path as its ending says: .png, .svg or .pdf. The
+// file appears whole or not at all; an error names the path.
+func (f *Figure) Save(path string) error {
+	format := strings.ToLower(strings.TrimPrefix(filepath.Ext(path), "."))
+	if err := checkFormat(format); err != nil {
+		return fmt.Errorf("%w as the ending of %s", err, path)
+	}
+	return writeWhole(path, func(w io.Writer) error { return f.Encode(w, format) })
+}
+
+// Encode writes the figure to w as png, svg or pdf. The same figure gives the
+// same bytes.
+func (f *Figure) Encode(w io.Writer, format string) error {
+	switch format {
+	case "svg":
+		c := vgsvg.New(f.width, f.height)
+		f.Draw(draw.New(c))
+		_, err := c.WriteTo(w)
+		return err
+	case "pdf":
+		return f.encodePDF(w)
+	case "png":
+		c := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+		f.Draw(draw.New(c))
+		enc := png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &pngBuffers}
+		return enc.Encode(w, c.Image())
+	}
+	return checkFormat(format)
+}
+
+var datePDF sync.Once
+
+// encodePDF fixes the dates that fpdf otherwise takes from the clock.
+func (f *Figure) encodePDF(w io.Writer) error {
+	datePDF.Do(func() {
+		epoch := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+		fpdf.SetDefaultCreationDate(epoch)
+		fpdf.SetDefaultModificationDate(epoch)
+		fpdf.SetDefaultCatalogSort(true)
+	})
+	c := vgpdf.New(f.width, f.height)
+	f.Draw(draw.New(c))
+	_, err := c.WriteTo(w)
+	return err
+}
+
+var pngBuffers pngPool
+
+// pngPool lets the figures of a run share one encoder's buffers.
+type pngPool struct{ pool sync.Pool }
+
+func (p *pngPool) Get() *png.EncoderBuffer {
+	b, _ := p.pool.Get().(*png.EncoderBuffer)
+	return b
+}
+
+func (p *pngPool) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
+
+// writeWhole writes to a temporary file beside path and renames it when all
+// is on disk. On a failure nothing is left at path that was not there before.
+func writeWhole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".trainsim-*")
+	if err != nil {
+		return fmt.Errorf("plots: cannot write %s: %w", path, err)
+	}
+	err = fill(f, write)
+	if cerr := f.Close(); err == nil {
+		err = cerr
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name()) //nolint:errcheck // the first error is the one to tell
+		return fmt.Errorf("plots: cannot write %s: %w", path, err)
+	}
+	return nil
+}
+
+func fill(f *os.File, write func(io.Writer) error) error {
+	bw := bufio.NewWriterSize(f, 1<<16)
+	if err := write(bw); err != nil {
+		return err
+	}
+	if err := bw.Flush(); err != nil {
+		return err
+	}
+	return f.Chmod(0o644)
+}
