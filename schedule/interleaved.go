@@ -16,6 +16,11 @@ func interleavedKinds() []Kind {
 			Summary:    "interleaved with one more warm-up forward and each steady F and B as an overlapped pair (Megatron's expert overlap)",
 			Constraint: "as interleaved", chunks: 2, build: buildInterleaved,
 		},
+		{
+			Name: "grouped-interleaved", Aliases: []string{"pipeoffload", "interleave-group"},
+			Summary:    "groups of G micro-batches through all chunks with split backwards, for offloading between uses (PipeOffload)",
+			Constraint: "any p, m; group size from about p/2 to p", chunks: 2, build: buildGrouped,
+		},
 	}
 }
 

@@ -26,7 +26,7 @@ func (k Kind) Chunks() int { return k.chunks }
 func Kinds() []Kind {
 	out := make([]Kind, 0, 32)
 	for _, family := range [][]Kind{
-		gpipeKinds(), oneFOneBKinds(), interleavedKinds(), bfsKinds(), zbKinds(), vKinds(),
+		gpipeKinds(), oneFOneBKinds(), interleavedKinds(), bfsKinds(), zbKinds(), autoKinds(), vKinds(),
 		dualpipeKinds(), chimeraKinds(), pipedreamKinds(),
 	} {
 		out = append(out, family...)

@@ -9,5 +9,30 @@ func vKinds() []Kind {
 			Summary:    "zero bubble on the V placement at the memory of 1F1B, as torch writes it",
 			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildZBV,
 		},
+		{
+			Name: "zb-v-auto", Aliases: []string{"zbv-auto", "zbv-greedy"},
+			Summary:    "greedy order on the V placement for given costs, at the memory of 1F1B",
+			Constraint: "any p, m; cap at least 2p; two chunks a rank", FixedChunks: true, chunks: 2, build: buildZBVAuto,
+		},
+		{
+			Name: "1f1b-v", Aliases: []string{"v1f1b"},
+			Summary:    "1F1B on the V placement with fused backwards",
+			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildV1F1B,
+		},
+		{
+			Name: "v-half", Aliases: []string{"vhalf"},
+			Summary:    "controllable memory on the V placement: half the activations of 1F1B",
+			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildVControl,
+		},
+		{
+			Name: "v-min", Aliases: []string{"vmin"},
+			Summary:    "controllable memory on the V placement: a third of the activations of 1F1B",
+			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildVControl,
+		},
+		{
+			Name: "hanayo", Aliases: []string{"hanayo-greedy", "wave"},
+			Summary:    "waves over the ranks, v chunks for v/2 waves, ordered by a list scheduler (backwards first, not the paper's own order)",
+			Constraint: "any p, m; v even", chunks: 2, build: buildHanayo,
+		},
 	}
 }

@@ -1,0 +1,158 @@
+package schedule
+
+// autoKinds are the zero-bubble schedules whose order follows from the costs.
+func autoKinds() []Kind {
+	return []Kind{
+		{
+			Name: "zb-auto", Aliases: []string{"zero-bubble", "zb"},
+			Summary:    "greedy zero-bubble order for given costs under a cap on live activations (default 2p)",
+			Constraint: "any p, m; cap at least 1; one chunk a rank", FixedChunks: true, chunks: 1, build: buildZBAuto,
+		},
+	}
+}
+
+func buildZBAuto(k *Kind, o Options) (*Program, error) {
+	if err := o.Costs.validate(o.Ranks); err != nil {
+		return nil, err
+	}
+	limit := o.MemoryCap
+	if limit == 0 {
+		limit = 2 * o.Ranks
+	}
+	var best *autoState
+	for setting := range 8 {
+		s := newAutoState(o, limit, setting)
+		s.run()
+		if best == nil || s.objective() < best.objective() {
+			best = s
+		}
+	}
+	p := newProgram(k.Name, o, 1, Loop)
+	for r := range p.Lists {
+		p.Lists[r] = best.ranks[r].list
+	}
+	return p, nil
+}
+
+// autoState is one run of the greedy. All ranks advance together, a forward
+// and an input gradient a round; weight gradients fill the gaps.
+type autoState struct {
+	m       int
+	limit   int // most live activations a rank
+	latency float64
+	ranks   []autoRank
+
+	allowBubble   bool // before the first input gradient, let forwards delay it
+	preferInput   bool // let a forward wait for the input gradient
+	fillSmallGaps bool // put a weight gradient into gaps that it does not fit
+}
+
+type autoRank struct {
+	cost                 StageCost
+	forwards, inputs     int // actions done; micro-batches follow in order
+	weights              int
+	clock                float64
+	bubble               float64 // idle time since the first forward
+	firstForward         float64 // its end
+	list                 []Action
+	endForward, endInput []float64 // by micro-batch
+}
+
+// newAutoState decodes a setting: the three switches, all on in setting 0.
+func newAutoState(o Options, limit, setting int) *autoState {
+	s := &autoState{
+		m: o.Microbatches, limit: limit, latency: o.Costs.Latency, ranks: make([]autoRank, o.Ranks),
+		allowBubble: setting&4 == 0, preferInput: setting&2 == 0, fillSmallGaps: setting&1 == 0,
+	}
+	for r := range s.ranks {
+		s.ranks[r] = autoRank{
+			cost: o.Costs.Stage(r), list: make([]Action, 0, 3*s.m),
+			endForward: make([]float64, 0, s.m), endInput: make([]float64, 0, s.m),
+		}
+	}
+	return s
+}
+
+// live returns the activations that a rank keeps: those whose W is still due.
+func (r *autoRank) live() int { return r.forwards - r.weights }
+
+// pending returns the weight gradients that could run now.
+func (r *autoRank) pending() int { return r.inputs - r.weights }
+
+// put appends an action that may start when its input has arrived.
+func (r *autoRank) put(op Op, arrival float64) {
+	start := max(r.clock, arrival)
+	if r.forwards > 0 {
+		r.bubble += start - r.clock
+	}
+	r.clock = start + r.cost.Of(op)
+	switch op {
+	case Forward:
+		r.list = append(r.list, act(op, r.forwards, 0))
+		if r.forwards == 0 {
+			r.firstForward = r.clock
+		}
+		r.forwards++
+		r.endForward = append(r.endForward, r.clock)
+	case BackwardInput:
+		r.list = append(r.list, act(op, r.inputs, 0))
+		r.inputs++
+		r.endInput = append(r.endInput, r.clock)
+	default:
+		r.list = append(r.list, act(op, r.weights, 0))
+		r.weights++
+	}
+}
+
+// putForward appends rank j's next forward.
+func (s *autoState) putForward(j int) {
+	r := &s.ranks[j]
+	arrival := 0.0
+	if j > 0 {
+		arrival = s.ranks[j-1].endForward[r.forwards] + s.latency
+	}
+	r.put(Forward, arrival)
+}
+
+// inputArrival returns when the gradient for rank j's next I arrives.
+func (s *autoState) inputArrival(j int) float64 {
+	if j == len(s.ranks)-1 {
+		return 0
+	}
+	return s.ranks[j+1].endInput[s.ranks[j].inputs] + s.latency
+}
+
+func (s *autoState) maxBubble() float64 {
+	most := 0.0
+	for j := range s.ranks {
+		most = max(most, s.ranks[j].bubble)
+	}
+	return most
+}
+
+func (s *autoState) run() {
+	s.warmUp()
+	for k := 1; k < s.m; k++ {
+		s.forwardRound()
+		s.inputRound()
+	}
+	for j := range s.ranks {
+		s.flush(j)
+	}
+}
+
+// objective is the longest rank's span, from the start of its first forward.
+func (s *autoState) objective() float64 {
+	longest := 0.0
+	for j := range s.ranks {
+		r := &s.ranks[j]
+		longest = max(longest, r.clock-r.firstForward+r.cost.Forward)
+	}
+	return longest
+}
+
+func (s *autoState) flush(j int) {
+	for s.ranks[j].pending() > 0 {
+		s.ranks[j].put(BackwardWeight, 0)
+	}
+}
