@@ -121,7 +121,8 @@ type OOM struct {
 	Stage      int     `json:"stage"`
 	At         float64 `json:"at_s"`
 	Action     string  `json:"action"`
-	Phase      string  `json:"phase"` // start-up | first-forward | first-backward | optimizer-step | fragmentation | evaluation
+	Tensor     string  `json:"tensor"` // what was to be allocated
+	Phase      string  `json:"phase"`  // start-up | first-forward | first-backward | optimizer-step | fragmentation | evaluation
 	Requested  int64   `json:"requested_bytes"`
 	Allocated  int64   `json:"allocated_bytes"`
 	Reserved   int64   `json:"reserved_bytes"`

@@ -1,0 +1,42 @@
+package report
+
+import (
+	"fmt"
+
+	"trainsim/sim/step"
+)
+
+// assumptions says what the figures rest on.
+func assumptions(j *step.Job) []string {
+	c := j.Config
+	spec := j.Spec()
+	out := []string{
+		fmt.Sprintf("MFU and HFU are against %s's dense peak of %.6g TFLOP/s (%s); model FLOPs count matrix products and the full attention square, 3x forward.",
+			c.GPU.Name, c.GPU.Peak(spec.Precision)/1e12, c.Training.Precision),
+		"The bubble is the mean over stages of waiting for other stages and for hand-offs in flight; over_total divides by the step, over_ideal by the step without it.",
+	}
+	if c.Parallel.DP*c.Parallel.CP > 1 {
+		out = append(out, gradientAssumption(c))
+	}
+	if c.Parallel.PP > 1 {
+		how := "overlap computation"
+		if c.Schedule.BlockingP2P {
+			how = "stop the compute stream until they arrive"
+		}
+		out = append(out, "Sends and receives between stages "+how+".")
+	}
+	out = append(out,
+		"Collectives that overlap computation take one multiprocessor a channel from the kernels beside them.",
+		"Not modelled: data loading, checkpoints, thermal throttling, jitter, other jobs on the fabric.")
+	return out
+}
+
+func gradientAssumption(c *step.Config) string {
+	switch {
+	case c.Parallel.ZeRO >= 2:
+		return "Gradients are scattered behind each layer's backward, in every micro-batch, beside the computation (FSDP)."
+	case c.Parallel.OverlapGradReduce:
+		return "Gradients are reduced in buckets beside the last micro-batch's backward."
+	}
+	return "Gradients are reduced after the last backward, with nothing beside it."
+}

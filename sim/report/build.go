@@ -1,0 +1,128 @@
+package report
+
+import (
+	"trainsim/memory"
+	"trainsim/sim"
+	"trainsim/sim/step"
+)
+
+// New builds the report of a run. Scenario is the resolved scenario as it
+// should stand in the JSON, version the program's.
+func New(res *step.Result, scenario any, version string) *Report {
+	c := res.Job.Config
+	r := &Report{Schema: Schema, Version: version, Scenario: scenario, Seed: c.Seed}
+	r.StepTime = res.StepTime.Seconds()
+	r.rates(res)
+	for s, t := range res.Stages {
+		r.TimePerStage = append(r.TimePerStage, stageTime(s, t, res.StepTime))
+	}
+	r.Bubble = bubble(res)
+	r.MemoryPerStage = MemoryOf(res.Memory)
+	for _, t := range res.Comms {
+		r.Communication = append(r.Communication, Communication{
+			Group: t.Group, Collective: t.Collective, Count: t.Count, Bytes: t.Bytes,
+			Seconds: t.Seconds.Seconds(), Exposed: t.Exposed.Seconds(), Algorithm: t.Algorithm,
+			Bottleneck: t.Bottleneck, BusBW: t.BusBandwidth,
+		})
+	}
+	for _, l := range res.Links {
+		r.Links = append(r.Links, Link{Name: l.Name, Utilisation: l.Utilisation, Bytes: l.Bytes})
+	}
+	r.OOM = outOfMemory(res)
+	r.Engine = Engine{Events: res.Events, RanksSimulated: res.RanksSimulated, RanksTotal: res.Job.Ranks()}
+	r.Assumptions = assumptions(res.Job)
+	r.Advice = advise(res, r)
+	return r
+}
+
+// rates fills throughput and utilisation.
+func (r *Report) rates(res *step.Result) {
+	if res.StepTime <= 0 {
+		return
+	}
+	c := res.Job.Config
+	gpus, tokens := float64(res.Job.Ranks()), float64(c.Tokens())
+	r.TokensPerS = tokens / r.StepTime
+	r.TokensPerSPerGPU = r.TokensPerS / gpus
+	r.SamplesPerS = float64(c.Samples()) / r.StepTime
+	spec := res.Job.Spec()
+	model := 3 * c.Model.FLOPs() * tokens
+	hardware := model + spec.RecomputedFLOPs()*tokens
+	r.ModelTFLOPS = model / r.StepTime / gpus / 1e12
+	r.HardwareTFLOPS = hardware / r.StepTime / gpus / 1e12
+	if peak := c.GPU.Peak(spec.Precision) / 1e12; peak > 0 {
+		r.MFU, r.HFU = r.ModelTFLOPS/peak, r.HardwareTFLOPS/peak
+	}
+}
+
+func stageTime(stage int, t step.StageTime, total sim.Time) StageTime {
+	return StageTime{
+		Stage: stage, Compute: t.Compute.Seconds(), Recompute: t.Recompute.Seconds(), Host: t.Host.Seconds(),
+		TPComm: t.TP.Seconds(), PPComm: t.PP.Seconds(), DPComm: t.DP.Seconds(), CPComm: t.CP.Seconds(), EPComm: t.EP.Seconds(),
+		Optimizer: t.Optimizer.Seconds(), Bubble: (t.Warmup + t.Cooldown + t.Imbalance).Seconds(),
+		ExposedComm: (t.TP + t.PP + t.DP + t.CP + t.EP).Seconds(), Step: total.Seconds(),
+	}
+}
+
+// bubble averages the pipeline's idle time over the stages: waiting for
+// another stage, and for hand-offs in flight.
+func bubble(res *step.Result) Bubble {
+	var b Bubble
+	var warm, cool, uneven, comm, straggler sim.Time
+	n := sim.Time(len(res.Stages))
+	for _, t := range res.Stages {
+		idle := t.Warmup + t.Cooldown + t.Imbalance + t.PP
+		b.PerStage = append(b.PerStage, idle.Seconds())
+		warm, cool, uneven, comm = warm+t.Warmup, cool+t.Cooldown, uneven+t.Imbalance, comm+t.PP
+	}
+	share := func(t sim.Time) float64 { return t.Seconds() / float64(n) }
+	b.Causes = Causes{Warmup: share(warm), Cooldown: share(cool), Imbalance: share(uneven),
+		Communication: share(comm), Straggler: share(straggler)}
+	b.Seconds = share(warm + cool + uneven + comm + straggler)
+	total := res.StepTime.Seconds()
+	if total > 0 {
+		b.OverTotal = b.Seconds / total
+	}
+	if busy := total - b.Seconds; busy > 0 {
+		b.OverIdeal = b.Seconds / busy
+	}
+	return b
+}
+
+// MemoryOf turns the step's memory accounts into the report's.
+func MemoryOf(accounts []step.RankMemory) []StageMemory {
+	var out []StageMemory
+	for i := range accounts {
+		m := &accounts[i]
+		out = append(out, StageMemory{
+			Stage: m.Stage, Rank: m.Rank, PeakAllocated: m.PeakAllocated, PeakReserved: m.PeakReserved,
+			NvidiaSMI: m.NvidiaSMI(), Capacity: m.Capacity, Fits: m.Fits(), AtPeak: atPeak(m),
+		})
+	}
+	return out
+}
+
+func atPeak(m *step.RankMemory) AtPeak {
+	return AtPeak{
+		Weights: m.At(memory.Weights), Gradients: m.At(memory.Gradients), Optimizer: m.At(memory.Optimizer),
+		Activations: m.At(memory.Activations), Temporaries: m.At(memory.Temporaries),
+		CommBuffers: m.At(memory.CommBuffers), Context: m.At(memory.Context),
+	}
+}
+
+func outOfMemory(res *step.Result) *OOM {
+	o := res.OOM
+	if o == nil {
+		return nil
+	}
+	m := &res.Memory[o.Stage]
+	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor, Phase: o.Phase,
+		Capacity: m.Capacity, Needed: m.NvidiaSMI(), AtPeak: atPeak(m)}
+	if e := o.Err; e != nil {
+		out.Requested, out.Allocated, out.Reserved, out.Free = e.Requested, e.Allocated, e.Reserved, e.Free
+		if e.Fragmented() {
+			out.Phase = "fragmentation"
+		}
+	}
+	return out
+}

@@ -1,0 +1,128 @@
+package report
+
+import (
+	"fmt"
+	"sort"
+
+	"trainsim/sim/step"
+)
+
+// Fix is a change of settings that makes a job fit, proved by the account.
+type Fix struct {
+	Text   string
+	Change map[string]any
+	// Used is the fullest GPU's share of its memory.
+	Used float64
+	cost float64
+}
+
+// candidate is a change to try, with a rough relative cost of running so.
+type candidate struct {
+	key   string
+	value any
+	cost  float64
+	apply func(*step.Config) bool // false: not possible
+}
+
+// Fixes returns up to three single changes, cheapest first, with which the
+// job's memory fits.
+func Fixes(c *step.Config) []Fix {
+	var out []Fix
+	for _, t := range candidates(c) {
+		v := *c
+		if !t.apply(&v) {
+			continue
+		}
+		if used, ok := fits(&v); ok {
+			out = append(out, Fix{Text: fmt.Sprintf("%s = %v (%.0f %% full)", t.key, quoted(t.value), 100*used),
+				Change: map[string]any{t.key: t.value}, Used: used, cost: t.cost})
+		}
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].cost < out[j].cost })
+	return out[:min(len(out), 3)]
+}
+
+func quoted(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(v)
+}
+
+// candidates lists what an engineer would try, by growing cost.
+func candidates(c *step.Config) []candidate {
+	var out []candidate
+	add := func(key string, value any, cost float64, apply func(*step.Config) bool) {
+		out = append(out, candidate{key, value, cost, apply})
+	}
+	if !c.Parallel.SequenceParallel && c.Parallel.TP > 1 {
+		add("parallel.sequence_parallel", true, 0.98, func(v *step.Config) bool { v.Parallel.SequenceParallel = true; return true })
+	}
+	for z := c.Parallel.ZeRO + 1; z <= 3 && c.Parallel.DP > 1; z++ {
+		if z > 1 && c.Parallel.PP > 1 {
+			break
+		}
+		add("parallel.zero", z, 1+0.02*float64(z*z), func(v *step.Config) bool { v.Parallel.ZeRO = z; return true })
+	}
+	if c.Training.Recompute == "none" || c.Training.Recompute == "" {
+		add("training.recompute", "selective", 1.05, func(v *step.Config) bool { v.Training.Recompute = "selective"; return true })
+	}
+	if c.Training.Recompute != "full" {
+		add("training.recompute", "full", 1.33, func(v *step.Config) bool { v.Training.Recompute = "full"; return true })
+	}
+	for b := c.Schedule.MicrobatchSize / 2; b >= 1; b /= 2 {
+		ratio := c.Schedule.MicrobatchSize / b
+		add("schedule.microbatch_size", b, 1.1, func(v *step.Config) bool {
+			v.Schedule.Microbatches, v.Schedule.MicrobatchSize = v.Schedule.Microbatches*ratio, b
+			return c.Schedule.MicrobatchSize%b == 0
+		})
+	}
+	for _, f := range []int{2, 4, 8} {
+		addSplit(&out, c, f)
+	}
+	return out
+}
+
+// addSplit trades data parallelism for tensor or pipeline parallelism at the
+// same global batch.
+func addSplit(out *[]candidate, c *step.Config, f int) {
+	trade := func(v *step.Config) bool {
+		if v.Parallel.DP%f != 0 {
+			return false
+		}
+		v.Parallel.DP /= f
+		v.Schedule.Microbatches *= f
+		return true
+	}
+	*out = append(*out, candidate{"parallel.tp", c.Parallel.TP * f, 1 + 0.1*float64(f), func(v *step.Config) bool {
+		v.Parallel.TP *= f
+		kv := v.Model.KV()
+		return trade(v) && v.Parallel.TP <= v.Cluster.GPUsPerNode && v.Model.Heads%int64(v.Parallel.TP) == 0 &&
+			v.Model.FFN%int64(v.Parallel.TP) == 0 && (kv%int64(v.Parallel.TP) == 0 || int64(v.Parallel.TP)%kv == 0)
+	}})
+	*out = append(*out, candidate{"parallel.pp", c.Parallel.PP * f, 1 + 0.15*float64(f), func(v *step.Config) bool {
+		v.Parallel.PP *= f
+		return trade(v) && v.Model.Layers%int64(v.Parallel.PP) == 0 && len(v.Schedule.LayersPerStage) == 0
+	}})
+}
+
+// fits runs the account of a configuration and returns the fullest GPU's
+// share of its memory.
+func fits(c *step.Config) (used float64, ok bool) {
+	j, err := step.Build(c)
+	if err != nil {
+		return 0, false
+	}
+	accounts, err := j.Account()
+	if err != nil {
+		return 0, false
+	}
+	for i := range accounts {
+		m := &accounts[i]
+		if !m.Fits() {
+			return 0, false
+		}
+		used = max(used, float64(m.NvidiaSMI())/float64(m.Capacity))
+	}
+	return used, true
+}

@@ -1,0 +1,203 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// TextOptions say what the text report knows beside the report itself.
+type TextOptions struct {
+	Title string // the scenario's name
+	// Headline describes the job in one line, as in "64 x h100: TP4 PP2 DP8".
+	Headline string
+	Verbose  bool // every stage, link and collective
+}
+
+// maxRows is how many stages a table shows without Verbose.
+const maxRows = 16
+
+// WriteText renders the report for people.
+func (r *Report) WriteText(w io.Writer, o TextOptions) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s  %s\n\n", o.Title, o.Headline)
+	r.summary(&b)
+	r.stageTable(&b, o)
+	r.causeLine(&b)
+	r.memoryTable(&b, o)
+	r.commTable(&b)
+	r.verdict(&b)
+	b.WriteString("\nAssumptions\n")
+	for _, a := range r.Assumptions {
+		fmt.Fprintf(&b, "  - %s\n", a)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// table aligns tab-separated rows written by f.
+func table(b *strings.Builder, f func(w io.Writer)) {
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', tabwriter.AlignRight)
+	f(t)
+	t.Flush() //nolint:errcheck // a strings.Builder does not fail
+}
+
+func (r *Report) summary(b *strings.Builder) {
+	samples := r.SamplesPerS * r.StepTime
+	tokens := r.TokensPerS * r.StepTime
+	fmt.Fprintf(b, "Step        %s for %.0f samples, %.0f tokens\n", seconds(r.StepTime), samples, tokens)
+	fmt.Fprintf(b, "A sample    %s   a token %s   (compare layouts at equal global batch only)\n",
+		seconds(r.StepTime/max(samples, 1)), seconds(r.StepTime/max(tokens, 1)))
+	fmt.Fprintf(b, "Throughput  %.1f tokens/s, %.1f tokens/s/GPU, %.3f samples/s\n", r.TokensPerS, r.TokensPerSPerGPU, r.SamplesPerS)
+	fmt.Fprintf(b, "Compute     %.1f model TFLOP/s/GPU (MFU %.1f %%), %.1f hardware TFLOP/s/GPU (HFU %.1f %%)\n",
+		r.ModelTFLOPS, 100*r.MFU, r.HardwareTFLOPS, 100*r.HFU)
+	fmt.Fprintf(b, "Bubble      %.1f %% of the step, %.1f %% of the step without it (mean over stages, %s)\n",
+		100*r.Bubble.OverTotal, 100*r.Bubble.OverIdeal, seconds(r.Bubble.Seconds))
+}
+
+// stageTable says where every stage's step goes. Columns that are zero on all
+// stages are left out.
+func (r *Report) stageTable(b *strings.Builder, o TextOptions) {
+	type column struct {
+		name string
+		of   func(*StageTime) float64
+	}
+	all := []column{
+		{"compute", func(t *StageTime) float64 { return t.Compute }}, {"recompute", func(t *StageTime) float64 { return t.Recompute }},
+		{"host", func(t *StageTime) float64 { return t.Host }}, {"tp comm", func(t *StageTime) float64 { return t.TPComm }},
+		{"pp comm", func(t *StageTime) float64 { return t.PPComm }}, {"dp comm", func(t *StageTime) float64 { return t.DPComm }},
+		{"cp comm", func(t *StageTime) float64 { return t.CPComm }}, {"ep comm", func(t *StageTime) float64 { return t.EPComm }},
+		{"optimizer", func(t *StageTime) float64 { return t.Optimizer }}, {"bubble", func(t *StageTime) float64 { return t.Bubble }},
+	}
+	var shown []column
+	for _, c := range all {
+		for i := range r.TimePerStage {
+			if c.of(&r.TimePerStage[i]) > 0 {
+				shown = append(shown, c)
+				break
+			}
+		}
+	}
+	b.WriteString("\nTime of each stage, ms (communication: exposed only; a row adds up to the step)\n")
+	table(b, func(w io.Writer) {
+		fmt.Fprint(w, "stage\t")
+		for _, c := range shown {
+			fmt.Fprintf(w, "%s\t", c.name)
+		}
+		fmt.Fprintln(w, "step\t")
+		for i := range r.TimePerStage {
+			t := &r.TimePerStage[i]
+			if i >= maxRows && !o.Verbose {
+				break
+			}
+			fmt.Fprintf(w, "%d\t", t.Stage)
+			for _, c := range shown {
+				fmt.Fprintf(w, "%.2f\t", 1e3*c.of(t))
+			}
+			fmt.Fprintf(w, "%.2f\t\n", 1e3*t.Step)
+		}
+	})
+	more(b, len(r.TimePerStage), o)
+}
+
+func more(b *strings.Builder, rows int, o TextOptions) {
+	if rows > maxRows && !o.Verbose {
+		fmt.Fprintf(b, "  ... and %d more stages (--verbose shows all)\n", rows-maxRows)
+	}
+}
+
+func (r *Report) causeLine(b *strings.Builder) {
+	if len(r.TimePerStage) < 2 {
+		return
+	}
+	c := r.Bubble.Causes
+	fmt.Fprintf(b, "Bubble by cause: warm-up %s, cool-down %s, imbalance %s, communication %s, straggler %s\n",
+		seconds(c.Warmup), seconds(c.Cooldown), seconds(c.Imbalance), seconds(c.Communication), seconds(c.Straggler))
+}
+
+func (r *Report) memoryTable(b *strings.Builder, o TextOptions) {
+	b.WriteString("\n")
+	WriteMemory(b, r.MemoryPerStage, o)
+}
+
+// WriteMemory renders the memory account, in GiB.
+func WriteMemory(b *strings.Builder, stages []StageMemory, o TextOptions) {
+	b.WriteString("Peak memory of each stage's fullest rank, GiB\n")
+	table(b, func(w io.Writer) {
+		fmt.Fprint(w, "stage\tweights\tgradients\toptimizer\tactivations\ttemporary\tcomm\tcontext\tallocated\treserved\tnvidia-smi\tcapacity\tfits\t\n")
+		for i := range stages {
+			m := &stages[i]
+			if i >= maxRows && !o.Verbose {
+				break
+			}
+			fits := "yes"
+			if !m.Fits {
+				fits = "NO"
+			}
+			fmt.Fprintf(w, "%d\t", m.Stage)
+			for _, k := range m.AtPeak.kinds() {
+				fmt.Fprintf(w, "%.2f\t", float64(k.bytes)/(1<<30))
+			}
+			for _, n := range []int64{m.PeakAllocated, m.PeakReserved, m.NvidiaSMI, m.Capacity} {
+				fmt.Fprintf(w, "%.2f\t", float64(n)/(1<<30))
+			}
+			fmt.Fprintf(w, "%s\t\n", fits)
+		}
+	})
+	more(b, len(stages), o)
+}
+
+func (r *Report) commTable(b *strings.Builder) {
+	if len(r.Communication) == 0 {
+		return
+	}
+	b.WriteString("\nCommunication of the busiest rank\n")
+	table(b, func(w io.Writer) {
+		fmt.Fprint(w, "group\tcollective\tcount\tbytes each\tin flight ms\texposed ms\tbusbw GB/s\talgorithm\tbottleneck\t\n")
+		for i := range r.Communication {
+			c := &r.Communication[i]
+			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", c.Group, c.Collective, c.Count,
+				size(c.Bytes/max(c.Count, 1)), 1e3*c.Seconds, 1e3*c.Exposed, c.BusBW/1e9, c.Algorithm, c.Bottleneck)
+		}
+	})
+}
+
+func (r *Report) verdict(b *strings.Builder) {
+	b.WriteString("\n")
+	if o := r.OOM; o != nil {
+		fmt.Fprintf(b, "OUT OF MEMORY: rank %d (stage %d) at %s, in %s (%s): %s for %q do not fit; allocated %s, reserved %s, free %s; needed in all %s of %s\n",
+			o.Rank, o.Stage, seconds(o.At), o.Action, o.Phase, size(o.Requested), o.Tensor, size(o.Allocated), size(o.Reserved), size(o.Free), size(o.Needed), size(o.Capacity))
+	} else {
+		b.WriteString("Fits in memory.\n")
+	}
+	for _, a := range r.Advice {
+		fmt.Fprintf(b, "%s: %s [%s]\n", strings.ToUpper(a.Severity[:1])+a.Severity[1:], a.Text, a.Code)
+	}
+}
+
+// seconds writes a time with the unit that keeps it readable.
+func seconds(s float64) string {
+	switch {
+	case s >= 1:
+		return fmt.Sprintf("%.3f s", s)
+	case s >= 1e-3:
+		return fmt.Sprintf("%.3f ms", s*1e3)
+	case s == 0:
+		return "0 s"
+	}
+	return fmt.Sprintf("%.3f us", s*1e6)
+}
+
+// size writes bytes in binary units.
+func size(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.2f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d B", n)
+}

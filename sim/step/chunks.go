@@ -1,0 +1,129 @@
+package step
+
+import (
+	"fmt"
+
+	"trainsim/schedule"
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// dtypes maps the scenario's precisions.
+var dtypes = map[string]gpu.Dtype{"fp32": gpu.FP32, "tf32": gpu.TF32, "fp16": gpu.FP16, "bf16": gpu.BF16, "fp8": gpu.FP8}
+
+// dtype returns the number format of a precision, fallback when it is empty.
+func dtype(name string, fallback gpu.Dtype) (gpu.Dtype, error) {
+	if name == "" {
+		return fallback, nil
+	}
+	d, ok := dtypes[name]
+	if !ok {
+		return 0, fmt.Errorf("precision %q is unknown; write fp32, tf32, fp16, bf16 or fp8", name)
+	}
+	return d, nil
+}
+
+// spec returns the model as one rank and micro-batch see it.
+func (c *Config) spec() (*model.Spec, error) {
+	precision, err := dtype(c.Training.Precision, gpu.BF16)
+	if err != nil {
+		return nil, err
+	}
+	grads, err := dtype(c.Training.GradPrecision, gpu.FP32)
+	if err != nil {
+		return nil, err
+	}
+	s := &model.Spec{
+		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
+		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
+		Microbatch:       int64(c.Schedule.MicrobatchSize),
+		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
+		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
+	}
+	switch c.Training.Recompute {
+	case "selective":
+		s.Checkpointing.Selective = true
+	case "full":
+		s.Checkpointing.Every = 1
+	case "every-n":
+		s.Checkpointing.Every = max(1, c.Training.RecomputeN)
+	case "sqrt":
+		for s.Checkpointing.Every*s.Checkpointing.Every < int(c.Model.Layers) {
+			s.Checkpointing.Every++
+		}
+	}
+	return s, nil
+}
+
+// chunkCode is the compiled code of one chunk's shape. Chunks of the same
+// shape share it.
+type chunkCode struct {
+	chunk           *model.Chunk
+	blocks          map[blockKey]*block
+	saved           []bool // by tensor: lives from forward into backward
+	boundary        int64
+	forwardTensors  [][]model.TensorID
+	backwardTensors [][]model.TensorID
+	inputTensors    [][]model.TensorID
+	weightTensors   [][]model.TensorID
+	input, weight   []model.Op
+}
+
+// blockKey names a variant of a chunk's code.
+type blockKey struct {
+	op          schedule.Op
+	first, last bool // first forward and last backward of the step
+	split       bool // the schedule runs the backward in two parts
+	bucket      int32
+}
+
+func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {
+	cc := &chunkCode{chunk: chunk, blocks: make(map[blockKey]*block), boundary: chunk.BoundaryBytes}
+	n := len(chunk.Tensors)
+	cc.input, cc.weight = chunk.Split()
+	if split {
+		t := model.Lifetimes(n, chunk.Forward, cc.input, cc.weight)
+		cc.forwardTensors, cc.inputTensors, cc.weightTensors = t[0], t[1], t[2]
+	} else {
+		t := model.Lifetimes(n, chunk.Forward, chunk.Backward)
+		cc.forwardTensors, cc.backwardTensors = t[0], t[1]
+	}
+	cc.saved = savedTensors(chunk, cc.forwardTensors)
+	return cc
+}
+
+// savedTensors marks the tensors that the forward writes and does not free.
+func savedTensors(chunk *model.Chunk, freed [][]model.TensorID) []bool {
+	saved := make([]bool, len(chunk.Tensors))
+	for i := range chunk.Forward {
+		for _, id := range chunk.Forward[i].Writes {
+			saved[id] = true
+		}
+	}
+	for _, ids := range freed {
+		for _, id := range ids {
+			saved[id] = false
+		}
+	}
+	return saved
+}
+
+// actionKinds maps the schedule's operations to what figures show.
+var actionKinds = map[schedule.Op]trace.Kind{
+	schedule.Forward: trace.Forward, schedule.Backward: trace.Backward,
+	schedule.BackwardInput: trace.BackwardInput, schedule.BackwardWeight: trace.BackwardWeight,
+}
+
+// source returns the operators and frees that an operation runs.
+func (cc *chunkCode) source(op schedule.Op) ([]model.Op, [][]model.TensorID) {
+	switch op {
+	case schedule.Forward:
+		return cc.chunk.Forward, cc.forwardTensors
+	case schedule.BackwardInput:
+		return cc.input, cc.inputTensors
+	case schedule.BackwardWeight:
+		return cc.weight, cc.weightTensors
+	}
+	return cc.chunk.Backward, cc.backwardTensors
+}

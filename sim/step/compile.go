@@ -1,0 +1,184 @@
+package step
+
+import (
+	"fmt"
+
+	"trainsim/sim"
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// compiler turns operators into instructions: it prices kernels, numbers
+// collectives and names, and assigns slots to asynchronous collectives.
+type compiler struct {
+	device *gpu.Device
+	host   hostCost
+	times  map[gpu.Kernel]sim.Time
+	comms  []comm
+	commID map[model.Comm]int32
+	names  []string
+	nameID map[string]uint32
+}
+
+func newCompiler(device *gpu.Device, host hostCost) *compiler {
+	return &compiler{
+		device: device, host: host,
+		times:  make(map[gpu.Kernel]sim.Time),
+		commID: make(map[model.Comm]int32),
+		nameID: make(map[string]uint32),
+	}
+}
+
+func (c *compiler) name(s string) uint32 {
+	id, ok := c.nameID[s]
+	if !ok {
+		id = uint32(len(c.names))
+		c.names = append(c.names, s)
+		c.nameID[s] = id
+	}
+	return id
+}
+
+func (c *compiler) comm(m model.Comm) int32 {
+	id, ok := c.commID[m]
+	if !ok {
+		id = int32(len(c.comms))
+		c.comms = append(c.comms, comm{m})
+		c.commID[m] = id
+	}
+	return id
+}
+
+func (c *compiler) time(k *gpu.Kernel) sim.Time {
+	t, ok := c.times[*k]
+	if !ok {
+		t = c.device.Time(k)
+		c.times[*k] = t
+	}
+	return t
+}
+
+// hooks lets data parallelism add instructions where a unit's parameters are
+// needed and where its gradients are complete.
+type hooks struct {
+	params, grads func(e *emitter, op *model.Op)
+}
+
+// emitter compiles one block.
+type emitter struct {
+	*compiler
+	block block
+	open  map[int32]uint8 // token -> slot
+	used  [slots]bool
+	what  trace.Kind // how kernels are booked outside recomputation
+}
+
+func (c *compiler) emitter(what trace.Kind) *emitter {
+	return &emitter{compiler: c, open: make(map[int32]uint8), what: what}
+}
+
+// add appends an instruction and returns its index.
+func (e *emitter) add(i instr) int {
+	e.block.code = append(e.block.code, i)
+	e.block.memory = append(e.block.memory, nil)
+	return len(e.block.code) - 1
+}
+
+// take returns a free slot; a model that opens more at once is a broken invariant.
+func (e *emitter) take() uint8 {
+	for s := range e.used {
+		if !e.used[s] {
+			e.used[s] = true
+			return uint8(s)
+		}
+	}
+	panic(fmt.Sprintf("step: more than %d open asynchronous collectives in a block", slots))
+}
+
+// ops compiles a run of operators with the tensors to free after each.
+func (e *emitter) ops(ops []model.Op, frees [][]model.TensorID, h hooks) {
+	for i := range ops {
+		op := &ops[i]
+		first := len(e.block.code)
+		e.op(op, h)
+		if len(e.block.code) > first {
+			e.alloc(first, op.Writes)
+		}
+		if frees != nil && len(e.block.code) > 0 {
+			e.release(max(first, len(e.block.code)-1), frees[i])
+		}
+	}
+}
+
+func (e *emitter) alloc(at int, ids []model.TensorID) {
+	for _, id := range ids {
+		e.block.memory[at] = append(e.block.memory[at], memOp{tensor: int32(id)})
+	}
+}
+
+func (e *emitter) release(at int, ids []model.TensorID) {
+	at = min(at, len(e.block.code)-1)
+	for _, id := range ids {
+		e.block.memory[at] = append(e.block.memory[at], memOp{tensor: int32(id), free: true})
+	}
+}
+
+func (e *emitter) op(op *model.Op, h hooks) {
+	switch op.Kind {
+	case model.Compute:
+		e.kernel(op)
+	case model.Communicate:
+		e.communicate(op.Name, op.Comm, op.Async, op.Token)
+	case model.Wait:
+		slot := e.open[op.Token]
+		delete(e.open, op.Token)
+		e.used[slot] = false
+		e.add(instr{kind: doJoin, slot: slot, name: e.name(op.Name)})
+	case model.Receive:
+		e.add(instr{kind: doReceive, what: trace.CommPP, name: e.name(op.Name), host: e.host.operator})
+	case model.Send:
+		e.add(instr{kind: doSend, what: trace.CommPP, name: e.name(op.Name), host: e.host.operator})
+	case model.ParamsNeeded:
+		if h.params != nil {
+			h.params(e, op)
+		}
+	case model.GradsReady:
+		if h.grads != nil {
+			h.grads(e, op)
+		}
+	}
+}
+
+func (e *emitter) kernel(op *model.Op) {
+	what := e.what
+	if op.Phase == model.Recompute {
+		what = trace.Recompute
+	}
+	launches := sim.Time(max(1, op.Launches))
+	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), dur: e.time(&op.Kernel), host: launches * e.host.operator})
+}
+
+var groupKinds = [model.NumGroups]trace.Kind{
+	model.TP: trace.CommTP, model.CP: trace.CommCP, model.EP: trace.CommEP,
+	model.DP: trace.CommDP, model.Embedding: trace.CommDP, model.World: trace.CommDP,
+}
+
+// communicate enters a collective, blocking or with a token.
+func (e *emitter) communicate(name string, m model.Comm, async bool, token int32) {
+	i := instr{kind: doCollect, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.operator}
+	if async {
+		i.kind, i.slot = doAsync, e.take()
+		e.open[token] = i.slot
+	}
+	e.add(i)
+}
+
+// queue enters a collective that a later drain or index joins, not a slot.
+func (e *emitter) queue(name string, m model.Comm) {
+	e.add(instr{kind: doAsync, slot: slots, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.operator})
+}
+
+func (e *emitter) drain(g model.Group) {
+	e.add(instr{kind: doDrain, group: g, what: groupKinds[g], name: e.name("drain")})
+}

@@ -1,0 +1,116 @@
+package step
+
+import (
+	"fmt"
+
+	"trainsim/interconnect"
+	"trainsim/sim/model"
+)
+
+// group is one communicator's ranks with a plan for each collective that it runs.
+type group struct {
+	kind  model.Group
+	ranks []int32
+	comm  *interconnect.Communicator
+	plans []*interconnect.Plan // by comm index, nil until used
+}
+
+var netOps = map[model.Collective]interconnect.Op{
+	model.AllReduce: interconnect.AllReduce, model.AllGather: interconnect.AllGather,
+	model.ReduceScatter: interconnect.ReduceScatter, model.AllToAll: interconnect.AllToAll,
+	model.SendRecv: interconnect.SendRecv,
+}
+
+// plan returns the group's plan of a collective.
+func (g *group) plan(comms []comm, id int32) *interconnect.Plan {
+	if g.plans == nil {
+		g.plans = make([]*interconnect.Plan, len(comms))
+	}
+	if g.plans[id] == nil {
+		p := g.comm.Plan(netOps[comms[id].Collective], comms[id].Bytes)
+		g.plans[id] = &p
+	}
+	return g.plans[id]
+}
+
+// buildCluster builds the topology and makes the communicators.
+func (j *Job) buildCluster() error {
+	t, err := interconnect.Build(j.Config.Cluster)
+	if err != nil {
+		return err
+	}
+	j.Topology = t
+	if have, want := t.Devices(), j.Ranks(); have != want {
+		return fmt.Errorf("parallel: tp*cp*dp*pp = %d ranks, but the cluster has %d GPUs", want, have)
+	}
+	for k := range j.groupOf {
+		j.groupOf[k] = make([]int32, j.Ranks())
+		for r := range j.groupOf[k] {
+			j.groupOf[k][r] = -1
+		}
+	}
+	for _, kind := range []model.Group{model.TP, model.CP, model.DP, model.Embedding, model.World} {
+		if err := j.addGroups(kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addGroups partitions the ranks by what the members of a group share.
+func (j *Job) addGroups(kind model.Group) error {
+	members := make(map[Coord][]int32)
+	var order []Coord
+	first, last := j.ends()
+	for r := range j.Ranks() {
+		at := j.Config.Parallel.Coord(r)
+		key := at
+		switch kind {
+		case model.TP:
+			key.TP = 0
+		case model.CP:
+			key.CP = 0
+		case model.DP:
+			key.DP, key.CP = 0, 0
+		case model.Embedding:
+			if at.PP != first && at.PP != last {
+				continue
+			}
+			key.PP = 0
+		case model.World:
+			key.TP, key.PP = 0, 0
+		}
+		if _, ok := members[key]; !ok {
+			order = append(order, key)
+		}
+		members[key] = append(members[key], int32(r))
+	}
+	for _, key := range order {
+		if err := j.addGroup(kind, members[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *Job) addGroup(kind model.Group, ranks []int32) error {
+	if len(ranks) < 2 {
+		return nil
+	}
+	devices := make([]int, len(ranks))
+	for i, r := range ranks {
+		devices[i] = int(r)
+	}
+	c, err := j.Topology.Communicator(devices, j.Config.NCCL)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranks {
+		j.groupOf[kind][r] = int32(len(j.groups))
+	}
+	j.groups = append(j.groups, group{kind: kind, ranks: ranks, comm: c})
+	return nil
+}
+
+// hasWorldGroup reports whether a replica spans more than one rank.
+func (j *Job) hasWorldGroup() bool { return j.Config.Parallel.TP*j.Config.Parallel.PP > 1 }

@@ -1,0 +1,73 @@
+package step
+
+import (
+	"trainsim/sim"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// instrKind is what a rank does next.
+type instrKind uint8
+
+const (
+	doKernel  instrKind = iota // run a kernel of length dur
+	doCollect                  // enter a collective and wait for it
+	doAsync                    // enter a collective, remembered in slot
+	doJoin                     // wait for the collective in slot
+	doIndex                    // wait for the collective number index of a group's stream
+	doDrain                    // wait for all that this rank entered on a group's stream
+	doReceive                  // wait for the action's incoming message
+	doSend                     // send the action's outgoing message
+	doSync                     // the host waits for the GPU
+)
+
+// instr is one instruction of a rank. Its memory effects lie in the block's
+// memory table, not here: the engine never looks at them.
+type instr struct {
+	kind  instrKind
+	slot  uint8
+	group model.Group
+	what  trace.Kind // how the time is booked
+	comm  int32      // index into the job's communications
+	index int32
+	name  uint32 // index into Job.names
+	dur   sim.Time
+	host  sim.Time // what the host spends to launch it
+}
+
+// block is straight-line code: the instructions of one action.
+type block struct {
+	code   []instr
+	memory [][]memOp // allocations and frees at each instruction, nil if none
+}
+
+// memOp is one step of the allocator: a tensor comes or goes.
+type memOp struct {
+	tensor int32 // index into the owner's tensors
+	free   bool
+}
+
+// action is one entry of a pipeline rank's script.
+type action struct {
+	block      *block
+	kind       trace.Kind // Forward, Backward, BackwardInput, BackwardWeight, Optimizer
+	name       uint32
+	chunk      int16
+	microbatch int32 // -1: none
+	// Incoming and outgoing message within the rank's pipeline, -1: none.
+	recv, send int32
+	from, to   int32 // pipeline ranks at the other end
+	// recvLocal and sendLocal mark hand-offs between two chunks of this rank.
+	recvLocal, sendLocal bool
+	// fused: the send is waited for together with the next action's receive.
+	fused bool
+}
+
+// comm is one distinct collective of a job: every group of its kind has a plan
+// for it.
+type comm struct {
+	model.Comm
+}
+
+// slots is how many asynchronous collectives of one block may be open at once.
+const slots = 16

@@ -1,0 +1,131 @@
+package step
+
+import (
+	"fmt"
+	"strings"
+
+	"trainsim/interconnect"
+	"trainsim/schedule"
+	"trainsim/sim/model"
+)
+
+// Job is a Config made ready to run: the schedule, the code of every pipeline
+// rank, the cluster and its communicators.
+type Job struct {
+	Config   *Config
+	Program  *schedule.Program
+	Topology *interconnect.Topology
+
+	spec     *model.Spec
+	dp       dataParallel
+	opt      Optimizer
+	compiler *compiler
+	layers   []int // by global stage
+	shapes   map[chunkShape]*chunkCode
+	stages   []stage
+	groups   []group
+	groupOf  [model.NumGroups][]int32 // by rank; -1: none
+	messages int32                    // of one pipeline in one step
+}
+
+// chunkShape is what makes two chunks run the same code.
+type chunkShape struct {
+	layers      int
+	first, last bool
+}
+
+// stage is what the ranks of one pipeline rank share.
+type stage struct {
+	chunks       []*chunkCode
+	script       []action
+	gradElements int64   // parameters with a gradient on the rank
+	ownElements  int64   // parameters whose optimizer state the rank holds
+	tied         int64   // parameters of an embedding that another stage shares
+	gathers      []int64 // sizes of the parameter gathers, in order
+}
+
+// Build makes the job of a validated Config.
+func Build(c *Config) (*Job, error) {
+	j := &Job{Config: c, shapes: make(map[chunkShape]*chunkCode)}
+	steps := []func() error{j.buildModel, j.buildProgram, j.buildStages, j.buildCluster}
+	for _, f := range steps {
+		if err := f(); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
+}
+
+func (j *Job) buildModel() error {
+	c := j.Config
+	if c.Parallel.EP > 1 {
+		return fmt.Errorf("parallel.ep: expert parallelism needs a mixture-of-experts model; write ep = 1")
+	}
+	spec, err := c.spec()
+	if err != nil {
+		return err
+	}
+	host, err := hostCosts(c.Host.Framework)
+	if err != nil {
+		return err
+	}
+	j.opt, err = OptimizerState(c.Training.Optimizer, spec.Precision)
+	if err != nil {
+		return err
+	}
+	j.spec, j.dp = spec, c.dataParallel(spec)
+	j.compiler = newCompiler(&c.GPU, host)
+	return nil
+}
+
+// buildProgram asks package schedule for the lists of actions. Schedules whose
+// order depends on costs get those of a middle stage.
+func (j *Job) buildProgram() error {
+	c := &j.Config.Schedule
+	o := schedule.Options{
+		Ranks: j.Config.Parallel.PP, Microbatches: c.Microbatches, VirtualStages: c.VirtualStages,
+		GroupSize: c.GroupSize, MemoryCap: c.MemoryCap, Costs: schedule.UnitCosts(),
+	}
+	var err error
+	if c.Kind == "csv" {
+		j.Program, err = schedule.ParseCSV(strings.NewReader(c.CSV), c.File)
+	} else {
+		j.Program, err = schedule.Build(c.Kind, o)
+	}
+	if err != nil {
+		return err
+	}
+	if j.Program.Ranks != j.Config.Parallel.PP {
+		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
+	}
+	j.layers, err = j.Config.SplitLayers(j.Program.Stages())
+	return err
+}
+
+// chunk returns the code of the chunk that holds a global stage.
+func (j *Job) chunk(stage int, split bool) *chunkCode {
+	shape := chunkShape{j.layers[stage], stage == 0, stage == len(j.layers)-1}
+	cc, ok := j.shapes[shape]
+	if !ok {
+		cc = newChunkCode(j.spec.Build(0, shape.layers, shape.first, shape.last), split)
+		j.shapes[shape] = cc
+	}
+	return cc
+}
+
+// Ranks returns the number of ranks of the job.
+func (j *Job) Ranks() int { return j.Config.Parallel.World() }
+
+// Layers returns the number of transformer layers of each global stage.
+func (j *Job) Layers() []int { return j.layers }
+
+// Spec returns the model as one rank and micro-batch see it.
+func (j *Job) Spec() *model.Spec { return j.spec }
+
+// Samples returns the sequences of one step over all replicas: the global batch.
+func (c *Config) Samples() int64 {
+	return int64(c.Schedule.Microbatches) * int64(c.Schedule.MicrobatchSize) * int64(c.Parallel.DP)
+}
+
+// Tokens returns the tokens of one step over all replicas.
+func (c *Config) Tokens() int64 { return c.Samples() * c.Model.SeqLen }

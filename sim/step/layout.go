@@ -1,0 +1,23 @@
+package step
+
+// Coord is a rank's place in the layout.
+type Coord struct{ TP, CP, DP, PP int }
+
+// Rank returns the global rank at c: tensor parallel varies fastest, then
+// context, data and pipeline parallel, as in Megatron-LM.
+func (p *Parallel) Rank(c Coord) int {
+	return c.TP + p.TP*(c.CP+p.CP*(c.DP+p.DP*c.PP))
+}
+
+// Coord returns the place of a global rank.
+func (p *Parallel) Coord(rank int) Coord {
+	c := Coord{TP: rank % p.TP}
+	rank /= p.TP
+	c.CP = rank % p.CP
+	rank /= p.CP
+	c.DP, c.PP = rank%p.DP, rank/p.DP
+	return c
+}
+
+// columns returns the number of pipelines that run side by side.
+func (p *Parallel) columns() int { return p.TP * p.CP * p.DP }

@@ -1,0 +1,244 @@
+package step
+
+import (
+	"trainsim/interconnect"
+	"trainsim/sim"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// Events that a machine sends to itself.
+const (
+	rankResumes  uint16 = iota // arg: rank
+	streamFinish               // arg: group
+	messageDone                // arg: message
+)
+
+// machine runs a job on an engine.
+type machine struct {
+	job      *Job
+	engine   *sim.Engine
+	id       sim.HandlerID
+	network  *interconnect.Network
+	ranks    []rankState
+	streams  []stream
+	messages []message
+	sends    []*interconnect.Plan // by rank*pp + pipeline rank of the receiver
+	blocking bool                 // sends and receives stop the compute stream
+	record   *recorder
+	done     int
+	end      sim.Time
+}
+
+// message is one hand-off between stages.
+type message struct {
+	started    sim.Time
+	sent, done bool
+	posted     bool // the receiver waits for it (blocking point-to-point only)
+}
+
+// waiting says what a rank waits for.
+type waiting uint8
+
+const (
+	running waiting = iota
+	onMessages
+	onStream
+	finished
+)
+
+// rankState is one rank as an actor.
+type rankState struct {
+	script  []action
+	action  int32
+	pc      int32
+	clock   sim.Time // booked up to here
+	host    sim.Time // when the host has launched everything so far
+	began   sim.Time // when the present action did its first work
+	paid    bool     // the host cost of the present instruction is counted
+	working bool     // the present action has begun
+	wait    waiting
+	// What it waits for: a collective of a stream, or up to two messages.
+	waitGroup int32
+	waitIndex uint32
+	recv      int32
+	pending   int32 // a sent message that must leave before the rank goes on
+	busy      int32 // multiprocessors that overlapped collectives hold
+	entered   [model.NumGroups]uint32
+	slot      [slots]uint32
+	slotGroup [slots]int32
+	// Phases of the pipeline, for the causes of bubbles.
+	forwards  int32 // still to come
+	backwards int32 // begun
+	books     books
+	recorded  int32 // index in the recorder, -1: not recorded
+}
+
+func newMachine(j *Job, e *sim.Engine) *machine {
+	m := &machine{
+		job: j, engine: e, network: interconnect.NewNetwork(e, j.Topology),
+		ranks: make([]rankState, j.Ranks()), streams: make([]stream, len(j.groups)),
+		messages: make([]message, int(j.messages)*j.Config.Parallel.columns()),
+		sends:    make([]*interconnect.Plan, j.Ranks()*j.Config.Parallel.PP),
+		blocking: j.Config.Schedule.BlockingP2P && j.Config.Parallel.PP > 1,
+	}
+	m.id = e.Register(m)
+	for r := range m.ranks {
+		rs := &m.ranks[r]
+		rs.script = j.stages[m.stageOf(int32(r))].script
+		rs.recv, rs.pending, rs.recorded = -1, -1, -1
+		for i := range rs.script {
+			if rs.script[i].kind == trace.Forward {
+				rs.forwards++
+			}
+		}
+	}
+	return m
+}
+
+func (m *machine) stageOf(rank int32) int { return int(rank) / m.job.Config.Parallel.columns() }
+
+func (m *machine) column(rank int32) int32 { return rank % int32(m.job.Config.Parallel.columns()) }
+
+// start lets every rank begin at the present instant.
+func (m *machine) start() {
+	for r := range m.ranks {
+		m.engine.At(m.engine.Now(), m.id, rankResumes, uint32(r))
+	}
+}
+
+// Handle receives the machine's events.
+func (m *machine) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
+	switch kind {
+	case rankResumes:
+		m.advance(int32(arg))
+	case streamFinish:
+		m.finishCollective(int32(arg))
+	case messageDone:
+		m.deliver(int32(arg))
+	}
+	return nil
+}
+
+// advance runs a rank's script until it must wait for something.
+func (m *machine) advance(r int32) {
+	rs := &m.ranks[r]
+	for rs.wait == running {
+		if int(rs.action) == len(rs.script) {
+			m.finish(r)
+			return
+		}
+		a := &rs.script[rs.action]
+		if int(rs.pc) == len(a.block.code) {
+			m.endAction(r, a)
+			continue
+		}
+		if !m.execute(r, a, &a.block.code[rs.pc]) {
+			return
+		}
+	}
+}
+
+func (m *machine) finish(r int32) {
+	rs := &m.ranks[r]
+	rs.wait = finished
+	m.done++
+	m.end = max(m.end, m.engine.Now())
+}
+
+// next moves a rank to the instruction behind the present one.
+func (m *machine) next(r int32) {
+	rs := &m.ranks[r]
+	if rs.recorded >= 0 {
+		m.record.memory(rs, m.engine.Now())
+	}
+	rs.pc++
+	rs.paid = false
+}
+
+func (m *machine) endAction(r int32, a *action) {
+	rs := &m.ranks[r]
+	if rs.recorded >= 0 && rs.working {
+		m.record.action(rs, a, rs.began, rs.clock)
+	}
+	if a.kind == trace.Forward {
+		rs.forwards--
+	}
+	rs.action++
+	rs.pc, rs.working = 0, false
+}
+
+// beginAction marks the first work of an action.
+func (rs *rankState) beginAction(a *action, at sim.Time) {
+	if rs.working {
+		return
+	}
+	rs.working, rs.began = true, at
+	if a.kind == trace.Backward || a.kind == trace.BackwardInput {
+		rs.backwards++
+	}
+}
+
+// execute runs one instruction; false means that the rank goes on later.
+func (m *machine) execute(r int32, a *action, in *instr) bool {
+	rs := &m.ranks[r]
+	if !rs.paid {
+		rs.host += in.host
+		rs.paid = true
+	}
+	now := m.engine.Now()
+	if in.kind == doKernel {
+		m.kernel(r, a, in)
+		return false
+	}
+	if rs.host > now && in.kind != doSync && in.kind != doJoin && in.kind != doIndex && in.kind != doDrain {
+		m.book(rs, bookHost, rs.host)
+		m.engine.At(rs.host, m.id, rankResumes, uint32(r))
+		return false
+	}
+	switch in.kind {
+	case doCollect:
+		rs.beginAction(a, now)
+		return m.collect(r, in)
+	case doAsync:
+		m.async(r, in)
+	case doJoin:
+		return m.await(r, rs.slotGroup[in.slot], rs.slot[in.slot])
+	case doIndex:
+		return m.await(r, m.job.groupOf[in.group][r], uint32(in.index))
+	case doDrain:
+		return m.drain(r, in.group)
+	case doReceive:
+		return m.receive(r, a)
+	case doSend:
+		return m.send(r, a)
+	case doSync:
+		rs.host = max(rs.host, now+in.host)
+		m.next(r)
+	}
+	return true
+}
+
+// kernel starts a kernel as soon as the host has launched it. Collectives that
+// run beside it hold some of the multiprocessors.
+func (m *machine) kernel(r int32, a *action, in *instr) {
+	rs := &m.ranks[r]
+	start := m.engine.Now()
+	if rs.host > start {
+		m.book(rs, bookHost, rs.host)
+		start = rs.host
+	}
+	dur := in.dur
+	if rs.busy > 0 {
+		sms := int64(m.job.Config.GPU.SMs)
+		left := max(sms-int64(rs.busy), sms/4, 1)
+		dur = sim.Time(int64(dur) * sms / left)
+	}
+	rs.beginAction(a, start)
+	m.book(rs, bookOf[in.what], start+dur)
+	if rs.recorded >= 0 {
+		m.record.kernel(rs, a, in, start, start+dur)
+	}
+	m.next(r)
+	m.engine.At(start+dur, m.id, rankResumes, uint32(r))
+}

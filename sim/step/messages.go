@@ -1,0 +1,137 @@
+package step
+
+import (
+	"trainsim/interconnect"
+)
+
+// messageID returns the machine's number of an action's message.
+func (m *machine) messageID(r, local int32) int32 {
+	return m.column(r)*m.job.messages + local
+}
+
+// rankAt returns the rank of a pipeline rank in r's pipeline.
+func (m *machine) rankAt(r, pipelineRank int32) int32 {
+	return pipelineRank*int32(m.job.Config.Parallel.columns()) + m.column(r)
+}
+
+// receive waits for the action's incoming message and, in blocking systems,
+// for the message that is still on its way out.
+func (m *machine) receive(r int32, a *action) bool {
+	rs := &m.ranks[r]
+	id := m.messageID(r, a.recv)
+	msg := &m.messages[id]
+	if m.blocking && !a.recvLocal && !msg.posted {
+		msg.posted = true
+		if msg.sent {
+			m.transfer(m.rankAt(r, a.from), int32(m.stageOf(r)), id)
+		}
+	}
+	rs.recv = id
+	return m.settle(r)
+}
+
+// send hands the action's output over. Overlapped sends leave on their own;
+// blocking ones wait for their receiver.
+func (m *machine) send(r int32, a *action) bool {
+	rs := &m.ranks[r]
+	id := m.messageID(r, a.send)
+	msg := &m.messages[id]
+	msg.sent = true
+	switch {
+	case a.sendLocal:
+		msg.started, msg.done = m.engine.Now(), true
+	case !m.blocking || msg.posted:
+		m.transfer(r, a.to, id)
+	}
+	if m.blocking && !a.sendLocal {
+		rs.pending = id
+		if !a.fused {
+			return m.settle(r)
+		}
+	}
+	m.next(r)
+	return true
+}
+
+// settle waits until the rank's open messages are done.
+func (m *machine) settle(r int32) bool {
+	rs := &m.ranks[r]
+	if !m.settled(rs) {
+		rs.wait = onMessages
+		return false
+	}
+	m.closeMessages(r)
+	return true
+}
+
+func (m *machine) settled(rs *rankState) bool {
+	return (rs.recv < 0 || m.messages[rs.recv].done) && (rs.pending < 0 || m.messages[rs.pending].done)
+}
+
+// closeMessages goes on behind a finished hand-off. Systems that synchronise
+// after it make the host wait as well.
+func (m *machine) closeMessages(r int32) {
+	rs := &m.ranks[r]
+	rs.recv, rs.pending = -1, -1
+	if m.blocking && m.job.compiler.host.syncP2P {
+		rs.host = max(rs.host, m.engine.Now())
+	}
+	m.next(r)
+}
+
+// transfer puts a message on the network.
+func (m *machine) transfer(from, toStage, id int32) {
+	m.messages[id].started = m.engine.Now()
+	m.network.Start(m.sendPlan(from, toStage), m.id, messageDone, uint32(id))
+}
+
+// sendPlan returns the plan of a hand-off from a rank to the same place of
+// another stage.
+func (m *machine) sendPlan(from, toStage int32) *interconnect.Plan {
+	at := int(from)*m.job.Config.Parallel.PP + int(toStage)
+	if m.sends[at] == nil {
+		bytes := m.job.stages[m.stageOf(from)].chunks[0].boundary
+		p := m.job.Topology.SendPlan(int(from), int(m.rankAt(from, toStage)), bytes, m.job.Config.NCCL)
+		m.sends[at] = &p
+	}
+	return m.sends[at]
+}
+
+// deliver ends a message's way and wakes whoever waits for it.
+func (m *machine) deliver(id int32) {
+	m.messages[id].done = true
+	from, to := m.endpoints(id)
+	m.record.message(m, from, to, id)
+	m.wakeForMessage(to, id)
+	m.wakeForMessage(from, id)
+}
+
+// endpoints returns the sending and the receiving rank of a message.
+func (m *machine) endpoints(id int32) (from, to int32) {
+	j := m.job
+	p := j.Program
+	local := id % j.messages
+	backward := local%2 == 1
+	cell := int(local / 2 / int32(p.PipeMicrobatches()))
+	pipe, stage := cell/p.Stages(), cell%p.Stages()
+	other := stage - 1
+	if backward {
+		other = stage + 1
+	}
+	toStage, _ := p.Owner(pipe, stage)
+	fromStage, _ := p.Owner(pipe, other)
+	column := id / j.messages
+	columns := int32(j.Config.Parallel.columns())
+	return int32(fromStage)*columns + column, int32(toStage)*columns + column
+}
+
+func (m *machine) wakeForMessage(r, id int32) {
+	rs := &m.ranks[r]
+	if rs.wait != onMessages || (rs.recv != id && rs.pending != id) || !m.settled(rs) {
+		return
+	}
+	m.bookWait(rs, bookPP, m.messages[id].started)
+	rs.wait = running
+	m.closeMessages(r)
+	m.advance(r)
+}

@@ -1,0 +1,120 @@
+package step
+
+import (
+	"fmt"
+
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// Optimizer is what an optimizer keeps and moves for each parameter, in bytes.
+type Optimizer struct {
+	// Master is the fp32 copy of the weights that training in 16 bits keeps.
+	Master int64
+	// States is all other state: momentum, variance.
+	States int64
+}
+
+// OptimizerState returns the optimizer's bytes a parameter. States follow the
+// optimizers' definitions: Adam two fp32 moments; SGD none, with momentum one
+// fp32 buffer; 8-bit Adam (Dettmers et al. 2022, arXiv 2110.02861) two 1-byte
+// moments, their block-wise scales are 1/512 of that; Adafactor (Shazeer and
+// Stern 2018) row and column sums only, counted as none a parameter.
+func OptimizerState(kind string, precision gpu.Dtype) (Optimizer, error) {
+	var o Optimizer
+	if precision.Bytes() < 4 {
+		o.Master = 4
+	}
+	switch kind {
+	case "", "adam":
+		o.States = 8
+	case "sgd-momentum":
+		o.States = 4
+	case "adam-8bit":
+		o.States = 2
+	case "sgd", "adafactor":
+	default:
+		return o, fmt.Errorf("optimizer %q is unknown; write adam, sgd, sgd-momentum, adam-8bit or adafactor", kind)
+	}
+	return o, nil
+}
+
+// stepBlocks compiles what a pipeline rank does before its first and after its
+// last micro-batch.
+func (j *Job) stepBlocks(rank int) (begin, end *block) {
+	s := &j.stages[rank]
+	b := j.compiler.emitter(trace.Optimizer)
+	b.stream("zero_grad", gpu.Copy, 0, s.gradElements*j.dp.gradBytes)
+	if j.dp.overlapGet && j.dp.ranks > 1 {
+		for _, n := range s.gathers {
+			b.queue("param_gather", j.dp.paramComm(n))
+		}
+	}
+	e := j.compiler.emitter(trace.Optimizer)
+	j.reduceGrads(e, s)
+	j.gradNorm(e, s)
+	j.update(e, s)
+	if j.dp.zero == 1 && j.dp.ranks > 1 && !j.dp.overlapGet {
+		for _, cc := range s.chunks {
+			e.communicate("param_gather", j.dp.paramComm(cc.chunk.Parameters), false, 0)
+		}
+	}
+	return &b.block, &e.block
+}
+
+// stream adds a memory-bound kernel of the optimizer.
+func (e *emitter) stream(name string, class gpu.Class, read, write int64) {
+	op := model.Op{Name: name, Kernel: gpu.Kernel{Kind: gpu.Memory, Class: class, ReadBytes: read, WriteBytes: write}}
+	e.kernel(&op)
+}
+
+// reduceGrads sums the gradients over the replicas, and the tied embedding's
+// over the stages that share it.
+func (j *Job) reduceGrads(e *emitter, s *stage) {
+	switch {
+	case j.dp.ranks == 1:
+	case j.dp.sharded() || j.dp.overlapGrad:
+		e.drain(model.DP)
+	default:
+		for _, cc := range s.chunks {
+			e.communicate("grad_reduce", j.dp.gradComm(cc.chunk.Parameters), false, 0)
+		}
+	}
+	if s.tied > 0 {
+		c := model.Comm{Group: model.Embedding, Collective: model.AllReduce, Bytes: s.tied * j.dp.gradBytes}
+		e.communicate("embedding_all_reduce", c, false, 0)
+	}
+}
+
+// gradNorm finds the norm of all gradients and clips; the host reads the norm,
+// so it waits for the GPU.
+func (j *Job) gradNorm(e *emitter, s *stage) {
+	n := s.ownElements
+	if j.spec.Precision == gpu.FP16 { // the check for overflow under loss scaling
+		e.stream("unscale", gpu.Optimizer, n*j.dp.gradBytes, n*j.dp.gradBytes)
+	}
+	e.stream("grad_norm", gpu.Reduction, n*j.dp.gradBytes, 0)
+	if j.hasWorldGroup() {
+		c := model.Comm{Group: model.World, Collective: model.AllReduce, Bytes: 4}
+		e.communicate("grad_norm_all_reduce", c, false, 0)
+	}
+	e.add(instr{kind: doSync, host: j.compiler.host.sync, name: e.name("grad_norm_read")})
+	e.stream("clip", gpu.Optimizer, n*j.dp.gradBytes, n*j.dp.gradBytes)
+}
+
+// update is the optimizer's step over the parameters that this rank owns.
+func (j *Job) update(e *emitter, s *stage) {
+	n := s.ownElements
+	state := j.opt.States
+	weights := j.opt.Master
+	if weights == 0 {
+		weights = j.dp.paramBytes
+	}
+	read := n * (j.dp.gradBytes + weights + state)
+	write := n * (weights + state)
+	e.stream("optimizer", gpu.Optimizer, read, write)
+	if j.opt.Master > 0 {
+		e.stream("copy_params", gpu.Copy, n*j.opt.Master, n*j.dp.paramBytes)
+	}
+}

@@ -1,0 +1,142 @@
+package step
+
+import (
+	"trainsim/memory"
+	"trainsim/sim"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// recorder writes what the recorded ranks do: one rank of every pipeline rank,
+// or all of them.
+type recorder struct {
+	rec      *trace.Recording
+	recorded []recorded
+	sent     commStat // of the first recorded rank; see message
+}
+
+// recorded is one rank's lanes, communication totals and memory cursor.
+type recorded struct {
+	rank, stage int32
+	lanes       [trace.NumStreams]int32
+	comms       []commStat // by comm index
+	p2p         commStat
+	points      []memPoint
+	cursor      int
+	counters    [memory.NumKinds + 1]int32 // the last is reserved
+}
+
+// commStat sums one collective over a rank's step.
+type commStat struct {
+	count            int64
+	bytes            int64
+	seconds, exposed sim.Time
+}
+
+func newRecorder(m *machine, all bool, account []RankMemory) *recorder {
+	rc := &recorder{rec: &trace.Recording{}}
+	for _, n := range m.job.compiler.names {
+		rc.rec.Name(n)
+	}
+	columns := m.job.Config.Parallel.columns()
+	for r := range m.ranks {
+		if r%columns != 0 && !all {
+			continue
+		}
+		stage := r / columns
+		rd := recorded{rank: int32(r), stage: int32(stage), comms: make([]commStat, len(m.job.compiler.comms))}
+		for s := range rd.lanes {
+			rd.lanes[s] = rc.rec.AddLane(trace.Lane{Rank: r, Stage: stage, Stream: trace.Stream(s)})
+		}
+		if r%columns == 0 {
+			rc.addCounters(&rd, &account[stage], m.job.Config)
+		}
+		m.ranks[r].recorded = int32(len(rc.recorded))
+		rc.recorded = append(rc.recorded, rd)
+	}
+	return rc
+}
+
+func (rc *recorder) addCounters(rd *recorded, account *RankMemory, c *Config) {
+	rd.points = account.points
+	for k := range memory.NumKinds {
+		rd.counters[k] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryByKind, Name: memory.Kind(k).String(),
+			Rank: int(rd.rank), Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
+	}
+	rd.counters[memory.NumKinds] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryReserved, Name: "reserved",
+		Rank: int(rd.rank), Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
+	for k, v := range account.atStart {
+		rc.rec.Set(0, rd.counters[k], v)
+	}
+}
+
+func (rc *recorder) of(rs *rankState) *recorded { return &rc.recorded[rs.recorded] }
+
+func (rc *recorder) action(rs *rankState, a *action, from, to sim.Time) {
+	if a.microbatch < 0 && from == to {
+		return
+	}
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Actions], Kind: a.kind,
+		Chunk: uint16(a.chunk), Name: a.name, Microbatch: a.microbatch})
+}
+
+func (rc *recorder) kernel(rs *rankState, a *action, in *instr, from, to sim.Time) {
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.what,
+		Chunk: uint16(a.chunk), Name: in.name, Microbatch: a.microbatch})
+}
+
+// idle records waiting for another stage on the actions' lane.
+func (rc *recorder) idle(rs *rankState, from, to sim.Time) {
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: trace.Bubble,
+		Name: rc.rec.Name("bubble"), Microbatch: -1})
+}
+
+var groupStreams = [model.NumGroups]trace.Stream{
+	model.TP: trace.TPComm, model.CP: trace.CPComm, model.EP: trace.CPComm,
+	model.DP: trace.DPComm, model.Embedding: trace.DPComm, model.World: trace.DPComm,
+}
+
+func (rc *recorder) collective(rs *rankState, g *group, comm int32, from, to sim.Time) {
+	rd := rc.of(rs)
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.kind]], Kind: groupKinds[g.kind],
+		Name: rc.rec.Name(g.kind.String()), Microbatch: -1})
+	s := &rd.comms[comm]
+	s.count++
+	s.seconds += to - from
+}
+
+func (rc *recorder) exposed(rs *rankState, _ *group, comm int32, t sim.Time) {
+	rc.of(rs).comms[comm].exposed += t
+}
+
+// message records a hand-off on both ends' lanes.
+func (rc *recorder) message(m *machine, from, to, id int32) {
+	for i, r := range [2]int32{from, to} {
+		rs := &m.ranks[r]
+		if rs.recorded < 0 {
+			continue
+		}
+		rd := rc.of(rs)
+		rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PPComm],
+			Kind: trace.CommPP, Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
+		if i == 0 {
+			rd.p2p.count++
+			rd.p2p.bytes += m.sends[int(from)*m.job.Config.Parallel.PP+m.stageOf(to)].Message
+			rd.p2p.seconds += m.engine.Now() - m.messages[id].started
+		}
+	}
+}
+
+// memory emits the account's changes up to the instruction that the rank has
+// just finished.
+func (rc *recorder) memory(rs *rankState, at sim.Time) {
+	rd := rc.of(rs)
+	for rd.cursor < len(rd.points) {
+		p := &rd.points[rd.cursor]
+		if p.action > rs.action || (p.action == rs.action && p.pc > rs.pc) {
+			return
+		}
+		rc.rec.Set(max(at, rs.clock), rd.counters[p.counter], p.value)
+		rd.cursor++
+	}
+}

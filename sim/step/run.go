@@ -1,0 +1,262 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"trainsim/interconnect"
+	"trainsim/memory"
+	"trainsim/sim"
+	"trainsim/sim/model"
+	"trainsim/sim/trace"
+)
+
+// ErrDeadlock reports that simulated time cannot advance though work is left.
+var ErrDeadlock = errors.New("deadlock")
+
+// Options say how a job is run.
+type Options struct {
+	// RecordAll records every rank, not one of every pipeline rank.
+	RecordAll bool
+	// MaxEvents caps the engine's events; 0 means no cap.
+	MaxEvents uint64
+}
+
+// Result is what a run did.
+type Result struct {
+	Job       *Job
+	StepTime  sim.Time
+	Stages    []StageTime // of one rank of each pipeline rank
+	Memory    []RankMemory
+	OOM       *OOM     // the first allocation that failed, nil if all fit
+	OOMAt     sim.Time // when it failed
+	Comms     []CommTotal
+	Links     []LinkTotal
+	Recording *trace.Recording
+	Events    uint64
+	// RanksSimulated is how many ranks were actors of their own.
+	RanksSimulated int
+}
+
+// StageTime is where a stage's step went. The times add up to the step.
+type StageTime struct {
+	Compute, Recompute, Host, TP, PP, DP, CP, EP, Optimizer sim.Time
+	// Warmup, Cooldown and Imbalance are the pipeline's idle time by phase.
+	Warmup, Cooldown, Imbalance sim.Time
+}
+
+// CommTotal sums one kind of collective over one kind of group, for the rank
+// that spent most time in it.
+type CommTotal struct {
+	Group            string
+	Collective       string
+	Count, Bytes     int64
+	Seconds, Exposed sim.Time
+	Algorithm        string
+	Bottleneck       string
+	BusBandwidth     float64 // bytes a second
+}
+
+// LinkTotal is a link's use over the step.
+type LinkTotal struct {
+	Name        string
+	Bytes       int64
+	Utilisation float64
+}
+
+// Run builds a Config's job and simulates a step.
+func Run(ctx context.Context, c *Config, o Options) (*Result, error) {
+	j, err := Build(c)
+	if err != nil {
+		return nil, err
+	}
+	return j.Run(ctx, o)
+}
+
+// Run simulates one steady step of the job.
+func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
+	account, err := j.Account()
+	if err != nil {
+		return nil, err
+	}
+	var e sim.Engine
+	e.SetMaxEvents(o.MaxEvents)
+	e.Reserve(2*j.Ranks() + 64)
+	m := newMachine(j, &e)
+	m.record = newRecorder(m, o.RecordAll, account)
+	m.start()
+	if err := e.Run(ctx); err != nil {
+		return nil, err
+	}
+	if m.done < len(m.ranks) {
+		return nil, m.deadlock()
+	}
+	return m.result(account), nil
+}
+
+// deadlock lists who waits for whom.
+func (m *machine) deadlock() error {
+	var b strings.Builder
+	listed := 0
+	for r := range m.ranks {
+		rs := &m.ranks[r]
+		if rs.wait == finished {
+			continue
+		}
+		if listed++; listed > 8 {
+			fmt.Fprintf(&b, "\n  ... and %d more", len(m.ranks)-m.done-8)
+			break
+		}
+		name := m.job.compiler.names[rs.script[rs.action].name]
+		fmt.Fprintf(&b, "\n  rank %d (stage %d) in %s waits for %s", r, m.stageOf(int32(r)), name, m.waitsFor(rs))
+	}
+	return fmt.Errorf("%w at %v: %d of %d ranks are not done%s", ErrDeadlock, m.engine.Now(), len(m.ranks)-m.done, len(m.ranks), b.String())
+}
+
+func (m *machine) waitsFor(rs *rankState) string {
+	if rs.wait == onStream {
+		g := &m.job.groups[rs.waitGroup]
+		return fmt.Sprintf("collective %d of its %s group", rs.waitIndex, g.kind)
+	}
+	id := rs.recv
+	if id < 0 || m.messages[id].done {
+		id = rs.pending
+	}
+	if id < 0 {
+		return "its next event"
+	}
+	from, to := m.endpoints(id)
+	return fmt.Sprintf("a message from rank %d to rank %d", from, to)
+}
+
+func (m *machine) result(account []RankMemory) *Result {
+	j := m.job
+	r := &Result{Job: j, StepTime: m.end, Memory: account, Recording: m.record.rec, Events: m.engine.Processed(), RanksSimulated: len(m.ranks)}
+	columns := j.Config.Parallel.columns()
+	for s := range j.stages {
+		rs := &m.ranks[s*columns]
+		m.bookEnd(rs)
+		r.Stages = append(r.Stages, stageTime(&rs.books))
+	}
+	m.firstOOM(r)
+	r.Comms = m.commTotals()
+	r.Links = m.linkTotals()
+	return r
+}
+
+// bookEnd books what is left of the step as idle.
+func (m *machine) bookEnd(rs *rankState) {
+	rs.forwards = 0
+	m.bookIdle(rs, m.end)
+}
+
+func stageTime(b *books) StageTime {
+	return StageTime{
+		Compute: b[bookCompute], Recompute: b[bookRecompute], Host: b[bookHost], TP: b[bookTP], PP: b[bookPP],
+		DP: b[bookDP], CP: b[bookCP], EP: b[bookEP], Optimizer: b[bookOptimizer],
+		Warmup: b[bookWarmup], Cooldown: b[bookCooldown], Imbalance: b[bookImbalance],
+	}
+}
+
+// firstOOM finds the failed allocation that strikes first.
+func (m *machine) firstOOM(r *Result) {
+	for i := range r.Memory {
+		o := r.Memory[i].OOM
+		if o == nil {
+			continue
+		}
+		at := m.actionStart(i, o)
+		if r.OOM == nil || at < r.OOMAt {
+			r.OOM, r.OOMAt = o, at
+		}
+	}
+}
+
+// actionStart returns when the action of a failed allocation began, counted
+// from the start of its step.
+func (m *machine) actionStart(stage int, o *OOM) sim.Time {
+	if o.action < 0 {
+		return 0
+	}
+	act := &m.job.stages[stage].script[o.action]
+	for s := range m.record.rec.Spans {
+		lane := &m.record.rec.Lanes[s.Lane]
+		if lane.Stage == stage && lane.Stream == trace.Actions && s.Name == act.name && s.Chunk == uint16(act.chunk) {
+			return s.Start
+		}
+	}
+	return 0
+}
+
+func (m *machine) commTotals() []CommTotal {
+	var out []CommTotal
+	for id, c := range m.job.compiler.comms {
+		best, total := -1, sim.Time(-1)
+		for i := range m.record.recorded {
+			if s := &m.record.recorded[i].comms[id]; s.count > 0 && s.seconds > total {
+				best, total = i, s.seconds
+			}
+		}
+		if best >= 0 {
+			out = append(out, m.commTotal(int32(id), c, &m.record.recorded[best]))
+		}
+	}
+	return m.addSends(out)
+}
+
+func (m *machine) commTotal(id int32, c comm, rd *recorded) CommTotal {
+	s := &rd.comms[id]
+	plan := m.job.groups[m.job.groupOf[c.Group][rd.rank]].plan(m.job.compiler.comms, id)
+	t := CommTotal{Group: c.Group.String(), Collective: c.Collective.String(), Count: s.count, Bytes: s.count * c.Bytes,
+		Seconds: s.seconds, Exposed: s.exposed, Algorithm: plan.Algorithm.String() + "/" + plan.Protocol.String(),
+		Bottleneck: m.linkName(plan)}
+	if s.seconds > 0 {
+		t.BusBandwidth = float64(t.Bytes) / s.seconds.Seconds() * plan.BusFactor
+	}
+	return t
+}
+
+func (m *machine) linkName(p *interconnect.Plan) string {
+	if p.Bottleneck < 0 {
+		return ""
+	}
+	return m.job.Topology.Links()[p.Bottleneck].Name
+}
+
+// addSends adds the hand-offs between stages.
+func (m *machine) addSends(out []CommTotal) []CommTotal {
+	best := -1
+	for i := range m.record.recorded {
+		s := &m.record.recorded[i].p2p
+		if s.count > 0 && (best < 0 || s.seconds > m.record.recorded[best].p2p.seconds) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return out
+	}
+	rd := &m.record.recorded[best]
+	t := CommTotal{Group: "pp", Collective: model.SendRecv.String(), Count: rd.p2p.count, Bytes: rd.p2p.bytes,
+		Seconds: rd.p2p.seconds, Exposed: m.ranks[rd.rank].books[bookPP], Algorithm: "Direct/Simple"}
+	for s := range m.job.stages {
+		if p := m.sends[int(rd.rank)*m.job.Config.Parallel.PP+s]; p != nil {
+			t.Bottleneck = m.linkName(p)
+			break
+		}
+	}
+	if t.Seconds > 0 {
+		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds()
+	}
+	return append(out, t)
+}
+
+// NvidiaSMI returns what nvidia-smi would show at the peak, in bytes.
+func (m *RankMemory) NvidiaSMI() int64 { return m.PeakReserved + m.Outside }
+
+// Fits reports whether no allocation failed.
+func (m *RankMemory) Fits() bool { return m.OOM == nil }
+
+// At returns the bytes of a kind at the peak.
+func (m *RankMemory) At(k memory.Kind) int64 { return m.AtPeak[k] }

@@ -1,0 +1,148 @@
+package step
+
+import (
+	"trainsim/sim"
+	"trainsim/sim/model"
+)
+
+// stream runs the collectives of one group in order. A collective starts when
+// every member has entered it and the one before has finished.
+type stream struct {
+	queue   []entry // from head on: entered by at least one member
+	head    int
+	base    uint32 // number of queue[head]
+	running bool
+	started sim.Time // of the running, or else the last, collective
+}
+
+// entry is one collective in a stream's queue.
+type entry struct {
+	comm    int32
+	arrived int32
+	async   bool
+}
+
+// enter adds a rank to its group's next collective and returns its number.
+func (m *machine) enter(r int32, in *instr) (groupID int32, number uint32) {
+	rs := &m.ranks[r]
+	id := m.job.groupOf[in.group][r]
+	s := &m.streams[id]
+	number = rs.entered[in.group]
+	rs.entered[in.group]++
+	at := s.head + int(number-s.base)
+	if at == len(s.queue) {
+		s.queue = append(s.queue, entry{comm: in.comm})
+	}
+	e := &s.queue[at]
+	e.arrived++
+	e.async = e.async || in.kind == doAsync
+	if at == s.head {
+		m.startCollective(id)
+	}
+	return id, number
+}
+
+// startCollective starts the head of a stream when all members are there.
+func (m *machine) startCollective(id int32) {
+	s, g := &m.streams[id], &m.job.groups[id]
+	if s.running || s.head == len(s.queue) || int(s.queue[s.head].arrived) < len(g.ranks) {
+		return
+	}
+	e := &s.queue[s.head]
+	s.running, s.started = true, m.engine.Now()
+	plan := g.plan(m.job.compiler.comms, e.comm)
+	if e.async {
+		m.occupy(g, int32(plan.Channels))
+	}
+	m.network.Start(plan, m.id, streamFinish, uint32(id))
+}
+
+// occupy gives an overlapped collective its multiprocessors, one a channel.
+func (m *machine) occupy(g *group, channels int32) {
+	for _, r := range g.ranks {
+		m.ranks[r].busy += channels
+	}
+}
+
+func (m *machine) finishCollective(id int32) {
+	s, g := &m.streams[id], &m.job.groups[id]
+	e := s.queue[s.head]
+	if e.async {
+		m.occupy(g, -int32(g.plan(m.job.compiler.comms, e.comm).Channels))
+	}
+	s.head++
+	s.base++
+	s.running = false
+	if s.head == len(s.queue) {
+		s.queue, s.head = s.queue[:0], 0
+	}
+	for _, r := range g.ranks {
+		rs := &m.ranks[r]
+		if rs.recorded >= 0 {
+			m.record.collective(rs, g, e.comm, s.started, m.engine.Now())
+		}
+	}
+	started := s.started
+	m.startCollective(id)
+	for _, r := range g.ranks {
+		if rs := &m.ranks[r]; rs.wait == onStream && rs.waitGroup == id && rs.waitIndex < s.base {
+			m.resumeFromStream(r, g, e.comm, started)
+		}
+	}
+}
+
+// resumeFromStream lets a rank go on that waited for a collective. Waiting for
+// members on other stages is idle time, like any other wait for a stage.
+func (m *machine) resumeFromStream(r int32, g *group, comm int32, started sim.Time) {
+	rs := &m.ranks[r]
+	b := bookOf[groupKinds[g.kind]]
+	before := rs.books[b]
+	if g.kind == model.Embedding || g.kind == model.World {
+		m.bookWait(rs, b, started)
+	} else {
+		m.book(rs, b, m.engine.Now())
+	}
+	if rs.recorded >= 0 {
+		m.record.exposed(rs, g, comm, rs.books[b]-before)
+	}
+	rs.wait = running
+	m.next(r)
+	m.advance(r)
+}
+
+// collect enters a collective and waits for it.
+func (m *machine) collect(r int32, in *instr) bool {
+	id, number := m.enter(r, in)
+	return m.await(r, id, number)
+}
+
+// async enters a collective and goes on.
+func (m *machine) async(r int32, in *instr) {
+	rs := &m.ranks[r]
+	id, number := m.enter(r, in)
+	if in.slot < slots {
+		rs.slot[in.slot], rs.slotGroup[in.slot] = number, id
+	}
+	m.next(r)
+}
+
+// await waits until a group's collective of the number given has finished.
+func (m *machine) await(r int32, id int32, number uint32) bool {
+	rs := &m.ranks[r]
+	if id < 0 || number < m.streams[id].base {
+		m.next(r)
+		return true
+	}
+	rs.wait, rs.waitGroup, rs.waitIndex = onStream, id, number
+	return false
+}
+
+// drain waits for all that the rank entered on its group's stream.
+func (m *machine) drain(r int32, g model.Group) bool {
+	rs := &m.ranks[r]
+	if rs.entered[g] == 0 {
+		m.next(r)
+		return true
+	}
+	return m.await(r, m.job.groupOf[g][r], rs.entered[g]-1)
+}
