@@ -30,6 +30,11 @@ func vKinds() []Kind {
 			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildVControl,
 		},
 		{
+			Name:       "v-adaptive",
+			Summary:    "search over building blocks on the V placement under a cap on live activations (default 2p)",
+			Constraint: "2 to 16 ranks, any m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildVAdaptive,
+		},
+		{
 			Name: "hanayo", Aliases: []string{"hanayo-greedy", "wave"},
 			Summary:    "waves over the ranks, v chunks for v/2 waves, ordered by a list scheduler (backwards first, not the paper's own order)",
 			Constraint: "any p, m; v even", chunks: 2, build: buildHanayo,
