@@ -63,5 +63,13 @@ var gpuKeys = []Key{
 }
 
 var ncclKeys = []Key{
-	{Path: "nccl", Text: "How collectives are carried out: NCCL's settings."},
+	{Path: "nccl", Text: "How collectives are carried out: NCCL's environment variables, and which model is used."},
+	{Path: "nccl.model", Default: `"nccl"`, Values: []string{"nccl", "ideal"}, Text: "nccl: NCCL's algorithms, protocols and channels; ideal: rings at the links' own latency and bandwidth."},
+	{Path: "nccl.algo", Derived: "all", Text: "Algorithms that may be taken (NCCL_ALGO), as in [\"Ring\", \"Tree\"]."},
+	{Path: "nccl.proto", Derived: "NCCL's default", Text: "Protocols that may be taken (NCCL_PROTO), as in [\"Simple\"]."},
+	{Path: "nccl.min_nchannels", Unit: "channels", Default: "0", Max: 64, Text: "Fewest channels of a communicator (NCCL_MIN_NCHANNELS); 0 leaves it to NCCL."},
+	{Path: "nccl.max_nchannels", Unit: "channels", Default: "0", Max: 64, Text: "Most channels of a communicator (NCCL_MAX_NCHANNELS); 0 leaves it to NCCL."},
+	{Path: "nccl.buffsize", Unit: `"4MiB"`, Default: `"4MiB"`, Text: "Buffer of a connection of the Simple protocol (NCCL_BUFFSIZE)."},
+	{Path: "nccl.p2p_level", Derived: "PXB; SYS with at most two GPUs on AMD", Text: "The farthest path of peer-to-peer copies (NCCL_P2P_LEVEL): LOC, NVL, PIX, PXB, PHB or SYS, or NCCL's numbers 0 to 5."},
+	{Path: "nccl.p2p_disable", Unit: boolean, Default: "false", Text: "No peer-to-peer copies at all (NCCL_P2P_DISABLE): GPUs of a node reach each other through host memory."},
 }

@@ -29,6 +29,7 @@ func (l *loader) resolve() {
 	l.aliases()
 	l.tables()
 	l.preset("model", "models")
+	l.hfConfig()
 	l.preset("cluster", "clusters")
 	l.gpuPreset()
 	l.scheduleFile()
@@ -153,16 +154,22 @@ func (l *loader) gpuPreset() {
 	}
 }
 
-// text reads the file that a key names, relative to the scenario.
-func (l *loader) text(n *node, key, what string) []byte {
+// beside returns the path of the file that a value names, relative to the file
+// in which it stands.
+func (l *loader) beside(n *node) string {
 	dir := l.main.dir
 	if n.at.known() && n.at.src.dir != "" {
 		dir = n.at.src.dir
 	}
-	file := n.text
-	if !filepath.IsAbs(file) {
-		file = filepath.Join(dir, file)
+	if filepath.IsAbs(n.text) {
+		return n.text
 	}
+	return filepath.Join(dir, n.text)
+}
+
+// text reads the file that a key names.
+func (l *loader) text(n *node, key, what string) []byte {
+	file := l.beside(n)
 	text, err := readFile(file, what)
 	if err != nil {
 		l.dec.bad[key] = true

@@ -1,0 +1,85 @@
+package scenarios
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// explained is every key that can be looked up: of scenarios and of reports.
+var explained = slices.Concat(scenarioKeys, reportKeys, under("memory_per_stage", atPeakKeys), under("oom", atPeakKeys))
+
+// under puts keys below a path.
+func under(path string, keys []Key) []Key {
+	out := slices.Clone(keys)
+	for i := range out {
+		out[i].Path = path + "." + out[i].Path
+	}
+	return out
+}
+
+// Keys returns every key of a scenario, table by table.
+func Keys() []Key { return slices.Clone(scenarioKeys) }
+
+// ReportKeys returns every field of the JSON report.
+func ReportKeys() []Key { return slices.Clone(explained[len(scenarioKeys):]) }
+
+// Explain returns the entries for a scenario key or a report field: its full
+// path, or the end of one, which may fit several. The error of an unknown key
+// names the nearest one.
+func Explain(key string) ([]Key, error) {
+	want := plainPath(strings.TrimSpace(key))
+	var exact, ends []Key
+	for _, k := range explained {
+		switch {
+		case k.Path == want:
+			exact = append(exact, k)
+		case strings.HasSuffix(k.Path, "."+want):
+			ends = append(ends, k)
+		}
+	}
+	switch {
+	case len(exact) > 0:
+		return exact, nil
+	case len(ends) > 0:
+		return ends, nil
+	}
+	if k, ok := fromStruct(want); ok {
+		return []Key{k}, nil
+	}
+	return nil, fmt.Errorf("%q is no scenario key and no report field; %s", key, nearestKey(want))
+}
+
+// fromStruct explains a key of a device or cluster that has no entry of its
+// own, as fitted parameters, by its table's entry.
+func fromStruct(path string) (Key, bool) {
+	if !slices.Contains(configPaths(), path) {
+		return Key{}, false
+	}
+	k, _ := findKey(path)
+	return k, k.Text != ""
+}
+
+// nearestKey suggests a key for a misspelt one: of its table when the table is
+// right, else by the last part or the whole path.
+func nearestKey(want string) string {
+	byEnd := map[string]string{}
+	var ends, paths []string
+	for _, k := range explained {
+		end := k.Path[strings.LastIndexByte(k.Path, '.')+1:]
+		if _, ok := byEnd[end]; !ok {
+			byEnd[end] = k.Path
+			ends = append(ends, end)
+		}
+		paths = append(paths, k.Path)
+	}
+	sort.Strings(ends)
+	if n := nearest(want, paths); n != "" {
+		return fmt.Sprintf("did you mean %q?", n)
+	}
+	if n := nearest(want[strings.LastIndexByte(want, '.')+1:], ends); n != "" {
+		return fmt.Sprintf("did you mean %q?", byEnd[n])
+	}
+	return "trainsim explain without a key lists them all"
+}

@@ -1,0 +1,67 @@
+package scenarios
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// Entry is one built-in file, or one schedule.
+type Entry struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+// listKinds gives the folder of each kind of built-in files.
+var listKinds = map[string]string{"scenarios": ".", "models": "models", "gpus": "gpus", "clusters": "clusters"}
+
+// ListKinds returns the kinds that [List] knows.
+func ListKinds() []string {
+	out := make([]string, 0, len(listKinds))
+	for k := range listKinds {
+		out = append(out, k)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Names returns the names of the built-in scenarios, sorted.
+func Names() []string { return builtinNames(".") }
+
+// List returns the built-in "scenarios", "models", "gpus" or "clusters", sorted
+// by name, each with the description in its file.
+func List(kind string) ([]Entry, error) {
+	dir, ok := listKinds[kind]
+	if !ok {
+		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, didYouMean(kind, ListKinds()))
+	}
+	var out []Entry
+	for _, name := range builtinNames(dir) {
+		out = append(out, Entry{name, describe(dir + "/" + name + ".toml")})
+	}
+	return out, nil
+}
+
+// describe returns the description in a built-in file.
+func describe(file string) string {
+	var out collector
+	file = strings.TrimPrefix(file, "./")
+	root := parseTOML(&source{name: builtinName(file), text: readBuiltin(file)}, &out)
+	if d := root.get("description"); d != nil {
+		return d.text
+	}
+	return ""
+}
+
+// Source returns the text of a built-in file of a kind that [List] knows.
+func Source(kind, name string) ([]byte, error) {
+	dir, ok := listKinds[kind]
+	if !ok {
+		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, didYouMean(kind, ListKinds()))
+	}
+	name = strings.TrimSuffix(name, ".toml")
+	if text := readBuiltin(strings.TrimPrefix(dir+"/"+name+".toml", "./")); text != nil {
+		return text, nil
+	}
+	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name, didYouMean(name, builtinNames(dir)))
+}
