@@ -3,6 +3,7 @@ package plots
 import (
 	"errors"
 	"fmt"
+	"image/color"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -81,8 +82,7 @@ func (b *breakdown) legend() []entry {
 	for _, p := range parts {
 		for _, s := range b.stages {
 			if p.of(s) > 0 {
-				label := p.label
-				out = append(out, entry{label: label, color: p.color})
+				out = append(out, entry{label: p.label, color: p.color})
 				break
 			}
 		}
@@ -103,29 +103,37 @@ func (b *breakdown) body(c draw.Canvas, t theme) {
 	}
 	p.Y.Tick.Marker = ticks
 	p.Y.Tick.Length, p.Y.Width = 0, 0
-	p.Add(plotFunc(func(c draw.Canvas, p *plot.Plot) { b.draw(c, p, t) }), t.grid(true, false))
+	p.Add(t.grid(true, false), plotFunc(func(c draw.Canvas, p *plot.Plot) { b.drawBars(c, p, t) }))
 	p.Draw(draw.Crop(c, 0, -t.pt(14), 0, 0))
 }
 
-func (b *breakdown) draw(c draw.Canvas, p *plot.Plot, t theme) {
-	half := min(c.Size().Y/vg.Length(len(b.stages))*0.38, t.pt(45))
-	sty := t.text(13)
-	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+// barHalf is half the height of one of n bars.
+func barHalf(c draw.Canvas, t theme, n int) vg.Length {
+	return min(c.Size().Y/vg.Length(n)*0.38, t.pt(45))
+}
+
+func (b *breakdown) drawBars(c draw.Canvas, p *plot.Plot, t theme) {
+	half := barHalf(c, t, len(b.stages))
 	for i, s := range b.stages {
 		mid := c.Y(p.Y.Norm(-float64(i)))
 		sum := 0.0
 		for _, part := range parts {
-			v := part.of(s)
-			if !(v > 0) {
-				continue
-			}
-			x0, x1 := snap(c.X(p.X.Norm(sum))), snap(c.X(p.X.Norm(sum+v)))
-			sum += v
-			fillRect(c, part.color, x0, snap(mid-half), x1, snap(mid+half))
-			sty.Color = onTop(part.color)
-			if text := percent(v / b.end); half > t.pt(9) && sty.Width(text) < x1-x0-4*dot {
-				c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: mid}, text)
+			if v := part.of(s); v > 0 {
+				x0, x1 := snap(c.X(p.X.Norm(sum))), snap(c.X(p.X.Norm(sum+v)))
+				fillRect(c, part.color, x0, snap(mid-half), x1, snap(mid+half))
+				t.inside(c, percent(v/sumOf(s)), part.color, x0, x1, mid, half)
+				sum += v
 			}
 		}
 	}
+}
+
+// inside writes text into a box of that colour where it fits.
+func (t theme) inside(c draw.Canvas, text string, fill color.RGBA, x0, x1, mid, half vg.Length) {
+	sty := t.text(13)
+	if half < t.pt(9) || sty.Width(text) >= x1-x0-4*dot {
+		return
+	}
+	sty.XAlign, sty.YAlign, sty.Color = draw.XCenter, yMiddle, onTop(fill)
+	c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: mid}, text)
 }

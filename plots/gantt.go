@@ -37,6 +37,8 @@ type gantt struct {
 const (
 	thinRow = 0.32
 	rowGap  = 0.12
+	// footShare of a box marks the last model chunk; numbers stand above it.
+	footShare = 0.3
 )
 
 // place is the room of one row, in row heights from the top.
@@ -93,6 +95,9 @@ func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
 			g.drawBox(c, b, y0, y1)
 		}
 		if fontSize > 0 && !r.thin {
+			if g.chunks > 1 {
+				y0 += (y1 - y0) * footShare
+			}
 			g.drawNumbers(c, r, x, (y0+y1)/2, fontSize)
 		}
 	}
@@ -113,7 +118,7 @@ func (g *gantt) drawBox(c draw.Canvas, b inked, y0, y1 vg.Length) {
 	col := KindColor(b.kind)
 	fillRect(c, col, b.x0, y0, x1, y1)
 	if b.chunk > 0 && g.chunks > 1 {
-		foot := (y1 - y0) * vg.Length(0.4*float64(b.chunk)/float64(g.chunks-1))
+		foot := (y1 - y0) * vg.Length(footShare*float64(b.chunk)/float64(g.chunks-1))
 		fillRect(c, darken(col, 0.55), b.x0, y0, x1, y0+foot)
 	}
 }
@@ -143,7 +148,7 @@ const smallestNumber = 8
 
 func (g *gantt) drawNumbers(c draw.Canvas, r row, x func(float64) vg.Length, y vg.Length, size float64) {
 	sty := g.theme.text(size)
-	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	sty.XAlign, sty.YAlign = draw.XCenter, yMiddle
 	digit := sty.Width("0")
 	for _, b := range r.boxes {
 		if b.number < 0 {

@@ -126,14 +126,15 @@ func means(r *trace.Recording, slot []int, slots int, end sim.Time) levels {
 	}
 	width := float64(end) / columns
 	hold := func(s int, until float64) {
-		for now[s] != 0 && from[s] < until {
-			c := min(int(from[s]/width), columns-1)
-			next := min(until, float64(c+1)*width)
-			if next <= from[s] { // the quotient was rounded down
-				next = until
+		for c := min(int(from[s]/width), columns-1); now[s] != 0 && from[s] < until && c < columns; c++ {
+			next := until
+			if c < columns-1 {
+				next = min(until, float64(c+1)*width)
 			}
-			l.value[s][c] += now[s] * (next - from[s]) / width
-			from[s] = next
+			if next > from[s] {
+				l.value[s][c] += now[s] * (next - from[s]) / width
+				from[s] = next
+			}
 		}
 		from[s] = until
 	}

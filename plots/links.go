@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -46,7 +47,7 @@ func Links(r *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
 	return newFigure(o, page{
 		title:    o.title(rep, "use of the busiest links"),
 		subtitle: facts(stepFacts(rep), f.facts(len(loads))),
-		legend:   []entry{{label: "load as a share of the link's capacity", color: slate}},
+		legend:   []entry{{label: "load as a share of the link's capacity (dotted line: all of it)", color: slate}},
 		body:     f.body,
 	}), nil
 }
@@ -141,7 +142,7 @@ func (f *linkRows) facts(all int) string {
 	if all == 1 {
 		return "1 link with load"
 	}
-	return sig(float64(len(f.links)), 2) + " of " + sig(float64(all), 6) + " links with load"
+	return strconv.Itoa(len(f.links)) + " of " + strconv.Itoa(all) + " links with load"
 }
 
 // rowShare is how much of a link's row its full load takes.
@@ -162,7 +163,7 @@ func (f *linkRows) body(c draw.Canvas, t theme) {
 	p.Y.Tick.Marker = ticks
 	p.Y.Tick.Length = 0
 	p.Add(t.grid(true, false), plotFunc(func(c draw.Canvas, p *plot.Plot) { f.draw(c, p, t) }))
-	p.Draw(draw.Crop(c, 0, -t.pt(150), 0, 0))
+	p.Draw(draw.Crop(c, 0, -t.pt(118), 0, 0))
 }
 
 func (f *linkRows) draw(c draw.Canvas, p *plot.Plot, t theme) {
@@ -188,11 +189,11 @@ func (f *linkRows) draw(c draw.Canvas, p *plot.Plot, t theme) {
 // note says the mean load and the capacity right of the row.
 func (f *linkRows) note(c draw.Canvas, t theme, l link, y0, y1 vg.Length) {
 	sty := t.style(13, true)
-	sty.YAlign = draw.YCenter
+	sty.YAlign = yMiddle
 	mid := (y0 + y1) / 2
 	c.FillText(sty, vg.Point{X: c.Max.X + t.pt(10), Y: mid + t.pt(8)}, "mean "+percent(l.mean))
 	sty = t.text(12)
-	sty.YAlign = draw.YCenter
+	sty.YAlign = yMiddle
 	u := pick(rateUnits, l.capacity)
 	c.FillText(sty, vg.Point{X: c.Max.X + t.pt(10), Y: mid - t.pt(8)}, "of "+sig(l.capacity/u.scale, 3)+" "+u.name)
 }

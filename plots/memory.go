@@ -30,7 +30,7 @@ func Memory(r *trace.Recording, rep *report.Report, o Options) (*Figure, error) 
 		return nil, err
 	}
 	return newFigure(o, page{
-		title:    o.title(rep, fmt.Sprintf("memory of the fullest rank, %d (stage %d)", m.rank, m.stage)),
+		title:    o.title(rep, fmt.Sprintf("memory of rank %d (stage %d), the fullest", m.rank, m.stage)),
 		subtitle: m.facts(rep),
 		legend:   m.legend(),
 		body:     m.body,
@@ -120,8 +120,12 @@ func (m *memory) summarise() {
 	}
 }
 
+// recordingEnd is the makespan, or the last sample when no span ended.
 func recordingEnd(r *trace.Recording) sim.Time {
 	end := makespan(r)
+	if end > 0 {
+		return end
+	}
 	for _, s := range r.Samples() {
 		end = max(end, s.At)
 	}

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"strings"
 	"unicode/utf8"
 
 	"gonum.org/v1/plot/vg"
@@ -24,6 +25,7 @@ const (
 	markLine
 	markDashes
 	markDot
+	markRing
 )
 
 // entry is one line of a legend.
@@ -63,7 +65,7 @@ func drawLegend(c draw.Canvas, t theme, entries []entry) vg.Length {
 		return t.pt(4)
 	}
 	sty := t.text(13)
-	sty.YAlign = draw.YCenter
+	sty.YAlign = yMiddle
 	row, gap, swatch := t.pt(19), t.pt(18), t.pt(22)
 	x, y := c.Min.X, c.Max.Y-row/2
 	for _, e := range entries {
@@ -86,11 +88,18 @@ func drawMark(c draw.Canvas, t theme, e entry, left vg.Point, width vg.Length) {
 		c.StrokeLine2(draw.LineStyle{Color: e.color, Width: t.pt(2)}, left.X, left.Y, right.X, right.Y)
 	case markDashes:
 		c.StrokeLine2(t.dashes(e.color), left.X, left.Y, right.X, right.Y)
-	case markDot:
-		sty := draw.GlyphStyle{Color: e.color, Radius: t.pt(4), Shape: draw.CircleGlyph{}}
-		c.DrawGlyphNoClip(sty, vg.Point{X: left.X + width/2, Y: left.Y})
+	case markDot, markRing:
+		t.spot(c, vg.Point{X: left.X + width/2, Y: left.Y}, e.color, e.mark == markRing)
 	default:
 		fillRect(c, e.color, left.X, left.Y-t.pt(6), right.X, left.Y+t.pt(6))
+	}
+}
+
+// spot draws a point of a series, hollow or full.
+func (t theme) spot(c draw.Canvas, at vg.Point, col color.Color, hollow bool) {
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: col, Radius: t.pt(5), Shape: draw.CircleGlyph{}}, at)
+	if hollow {
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: white, Radius: t.pt(3), Shape: draw.CircleGlyph{}}, at)
 	}
 }
 
@@ -107,8 +116,11 @@ func fillRect(c draw.Canvas, col color.Color, x0, y0, x1, y1 vg.Length) {
 	c.Fill(p)
 }
 
-// clip shortens text until it is at most width wide.
+var oneLine = strings.NewReplacer("\n", " ", "\r", " ", "\t", " ")
+
+// clip makes text one line and shortens it until it is at most width wide.
 func clip(sty draw.TextStyle, text string, width vg.Length) string {
+	text = oneLine.Replace(text)
 	if sty.Width(text) <= width {
 		return text
 	}

@@ -69,7 +69,7 @@ func (ph phase) draw(c draw.Canvas, t theme, i int, x0, x1 vg.Length) {
 	y0, y1 := c.Max.Y+t.pt(3), c.Max.Y+t.pt(21)
 	fillRect(c, shade, x0, y0, x1, y1)
 	sty := t.text(12)
-	sty.XAlign, sty.YAlign = draw.XCenter, draw.YCenter
+	sty.XAlign, sty.YAlign = draw.XCenter, yMiddle
 	if sty.Width(ph.name)+t.pt(4) <= x1-x0 {
 		c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: (y0 + y1) / 2}, ph.name)
 	}

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"codeberg.org/go-pdf/fpdf"
+	xfont "golang.org/x/image/font"
+	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgimg"
@@ -81,9 +83,22 @@ func (f *Figure) encodePDF(w io.Writer) error {
 		fpdf.SetDefaultCatalogSort(true)
 	})
 	c := vgpdf.New(f.width, f.height)
-	f.Draw(draw.New(c))
+	f.Draw(draw.New(boldPDF{c}))
 	_, err := c.WriteTo(w)
 	return err
+}
+
+// boldPDF gives a bold face a name of its own: vgpdf registers each face as the
+// regular one of its name and then does not find the bold one.
+type boldPDF struct{ *vgpdf.Canvas }
+
+// FillString draws text as vgpdf does.
+func (c boldPDF) FillString(f font.Face, pt vg.Point, text string) {
+	if f.Font.Weight == xfont.WeightBold {
+		f.Font.Weight = xfont.WeightNormal
+		f.Font.Variant += "Bold"
+	}
+	c.Canvas.FillString(f, pt, text)
 }
 
 var pngBuffers pngPool

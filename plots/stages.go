@@ -159,11 +159,7 @@ func (m *memoryBars) drawBar(c draw.Canvas, p *plot.Plot, t theme, i int, mid, h
 		y0, y1 := snap(y(sum)), snap(y(sum+v))
 		sum += v
 		fillRect(c, memoryStyles[k].color, x0, y0, x1, y1)
-		sty := t.text(12)
-		sty.XAlign, sty.YAlign, sty.Color = draw.XCenter, draw.YCenter, onTop(memoryStyles[k].color)
-		if text := gibibytes(v); y1-y0 > t.pt(16) && sty.Width(text) < x1-x0-2*dot {
-			c.FillText(sty, vg.Point{X: mid, Y: (y0 + y1) / 2}, text)
-		}
+		t.inside(c, gibibytes(v), memoryStyles[k].color, x0, x1, (y0+y1)/2, (y1-y0)/2)
 	}
 	shown := float64(m.stages[i].NvidiaSMI)
 	if shown > 0 {

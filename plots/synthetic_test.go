@@ -60,7 +60,7 @@ func (y synthetic) build() (*trace.Recording, *report.Report) {
 			r.Set(0, mem[s][k], v)
 		}
 	}
-	live := make([]int64, y.pp)
+	live, most := make([]int64, y.pp), make([]int64, y.pp)
 	for done := 0; done < 2*y.pp*y.m; {
 		for s := range y.pp {
 			ops := y.order(s)
@@ -93,11 +93,12 @@ func (y synthetic) build() (*trace.Recording, *report.Report) {
 				if o.kind == trace.Forward {
 					live[s] += 5 * gib
 					r.Set(start, mem[s][3], live[s])
+					most[s] = max(most[s], live[s])
+					r.Set(start, mem[s][4], 39*gib+most[s])
 				} else {
 					live[s] -= 5 * gib
 					r.Set(end, mem[s][3], live[s])
 				}
-				r.Set(end, mem[s][4], max(40*gib, 37*gib+live[s]))
 			}
 		}
 	}
