@@ -3,8 +3,6 @@ package interconnect
 import (
 	"fmt"
 	"sync"
-
-	"trainsim/sim"
 )
 
 // Communicator is a group of devices that run collectives together, with its
@@ -13,31 +11,24 @@ type Communicator struct {
 	t        *Topology
 	devices  []int
 	settings Settings
-	level    PathType
-	rings    []ring
-	traffic  [numOps]traffic
+	level    PathType // farthest path of peer-to-peer copies
 
-	mu    sync.Mutex
-	plans map[planKey]Plan
+	groups            []group
+	largest, smallest int // devices of a node
+	rings             []ring
+	bonds             [][]int  // NVLinks between the devices of a mesh
+	cycles            [][]int  // rings packed into a mesh; nil elsewhere
+	worst             PathType // farthest hop inside a node
+	tuner             *tuner
+
+	mu      sync.Mutex
+	traffic map[trafficKey]*traffic
+	plans   map[planKey]Plan
 }
 
 type planKey struct {
 	op    Op
 	bytes int64
-}
-
-// ring is one directed cycle over the devices of a communicator.
-type ring struct {
-	order []int   // devices
-	share float64 // part of the bytes that it carries
-}
-
-// traffic is what one operation puts on links: the weights for one byte of the
-// full vector.
-type traffic struct {
-	uses  []LinkUse
-	hop   sim.Time // the slowest hop of a ring
-	ready bool
 }
 
 // Communicator makes the group of devices, in rank order, under the settings.
@@ -60,9 +51,14 @@ func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error
 	}
 	c := &Communicator{
 		t: t, devices: append([]int(nil), devices...), settings: s, level: t.p2pLevel(s),
-		plans: make(map[planKey]Plan),
+		traffic: make(map[trafficKey]*traffic), plans: make(map[planKey]Plan),
 	}
-	c.rings = c.searchRings()
+	c.searchRings()
+	c.worst = c.worstHop()
+	c.tuner = c.newTuner()
+	if _, ok := c.tuner.choose(AllReduce, 1); len(devices) > 1 && !ok {
+		return nil, fmt.Errorf("nccl: no algorithm and protocol is left for an all-reduce over %d devices; allow more in algo and proto", len(devices))
+	}
 	return c, nil
 }
 
@@ -88,11 +84,19 @@ func (c *Communicator) Plan(op Op, bytes int64) Plan {
 
 func (c *Communicator) plan(op Op, bytes int64) Plan {
 	n := len(c.devices)
-	p := Plan{Op: op, Algorithm: Ring, Protocol: Simple, Channels: 1, Message: bytes, Bottleneck: none, BusFactor: op.BusFactor(n)}
+	p := Plan{Op: op, Algorithm: Ring, Protocol: Simple, Message: bytes, Bottleneck: none, BusFactor: op.BusFactor(n)}
 	if n < 2 || bytes <= 0 {
 		return p
 	}
-	return c.idealPlan(p, op, bytes)
+	switch {
+	case c.settings.Model == "ideal":
+		c.idealPlan(&p)
+	case op == AllToAll || op == SendRecv:
+		c.exchangePlan(&p)
+	default:
+		c.ncclPlan(&p)
+	}
+	return p
 }
 
 // MemoryBytes returns the device memory that NCCL holds on each GPU for this
@@ -102,25 +106,4 @@ func (c *Communicator) MemoryBytes(ops ...Op) int64 {
 		return 0
 	}
 	return 0
-}
-
-// SendPlan returns the transfer of a point-to-point message between devices.
-func (t *Topology) SendPlan(from, to int, bytes int64, s Settings) Plan {
-	p := Plan{Op: SendRecv, Algorithm: Direct, Protocol: Simple, Channels: 1, Message: bytes, Bottleneck: none, BusFactor: 1}
-	if from == to || bytes <= 0 {
-		return p
-	}
-	r := t.route(from, to, t.p2pLevel(s))
-	p.Latency = t.latency(r.uses)
-	t.scale(&p, float64(bytes), 0, r.uses)
-	return p
-}
-
-// latency returns the sum of the latencies of a route's links.
-func (t *Topology) latency(uses []LinkUse) sim.Time {
-	var sum sim.Time
-	for _, u := range uses {
-		sum += t.links[u.Link].Latency
-	}
-	return sum
 }

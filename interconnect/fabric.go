@@ -38,28 +38,36 @@ func (t *Topology) leaf(node, nic int) int {
 	return group
 }
 
-// netRoute returns the way from a GPU of one node to a GPU of another. On a
-// fabric of rails the sender hands the data over NVLink to the GPU on the
-// receiver's rail where it can (NCCL's PXN), so that it stays on one leaf.
+// netRoute returns the way from a GPU of one node to a GPU of another, through
+// the nearest card of each. On a fabric of rails the sender uses the card on
+// the receiver's rail where NVLink joins it to that card's GPU, so that the
+// data stays on one leaf.
 func (t *Topology) netRoute(na, a, nb, b int) []LinkUse {
-	n := &t.node
-	var uses []LinkUse
-	from, to := n.gpus[a].nic, n.gpus[b].nic
-	if t.cfg.Fabric == Rails && from != to {
-		if g := n.railPeer(a, to); g != none {
-			w := way{n: n}
-			w.nvlink(a, g)
-			uses = t.append(uses, na, w.uses)
-			a, from = g, to
-		}
+	from, to := t.node.gpus[a].nic, t.node.gpus[b].nic
+	if t.cfg.Fabric == Rails && t.node.owner(a, to) != none {
+		from = to
 	}
-	uses = t.append(uses, na, n.egress(a, from, t.cfg.NoGPUDirect))
+	return t.netHop(na, a, from, nb, b, to)
+}
+
+// netHop returns the way from a GPU through two given cards to a GPU of another
+// node. A card that is not the GPU's own is reached over NVLink through the
+// card's GPU (NCCL's PXN) where that is possible.
+func (t *Topology) netHop(na, a, from, nb, b, to int) []LinkUse {
+	var uses []LinkUse
+	if g := t.node.owner(a, from); g != none && g != a {
+		w := way{n: &t.node}
+		w.nvlink(a, g)
+		uses = t.append(uses, na, w.uses)
+		a = g
+	}
+	uses = t.append(uses, na, t.node.egress(a, from, t.cfg.NoGPUDirect))
 	if len(t.fabric.leaves) > 0 {
 		if x, y := t.leaf(na, from), t.leaf(nb, to); x != y {
 			uses = append(uses, LinkUse{t.fabric.leaves[x].up, 1}, LinkUse{t.fabric.leaves[y].down, 1})
 		}
 	}
-	return t.append(uses, nb, n.ingress(b, to, t.cfg.NoGPUDirect))
+	return t.append(uses, nb, t.node.ingress(b, to, t.cfg.NoGPUDirect))
 }
 
 func (t *Topology) append(uses []LinkUse, node int, more []LinkUse) []LinkUse {
@@ -69,10 +77,14 @@ func (t *Topology) append(uses []LinkUse, node int, more []LinkUse) []LinkUse {
 	return uses
 }
 
-// railPeer returns the GPU that owns a card and that NVLink joins to a.
-func (n *nodeShape) railPeer(a, nic int) int {
+// owner returns the GPU through which a reaches a card: a itself where the card
+// is its own, else one that NVLink joins to a; none where there is none.
+func (n *nodeShape) owner(a, card int) int {
+	if n.gpus[a].nic == card {
+		return a
+	}
 	for g := range n.gpus {
-		if n.gpus[g].nic == nic && n.bonded[a][g] > 0 {
+		if n.gpus[g].nic == card && n.bonded[a][g] > 0 {
 			return g
 		}
 	}

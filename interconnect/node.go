@@ -43,7 +43,7 @@ type nodeShape struct {
 	switches []ports    // by switch number: first- and second-level alike
 	sockets  [][]LinkID // link from socket to socket
 	memory   []LinkID   // of each socket
-	type_    [][]PathType
+	nvlinks  int        // of a GPU
 }
 
 func newNodeShape(c *Config) nodeShape {

@@ -10,8 +10,16 @@ func (n *nodeShape) addNVLink(c *Config) {
 	one := Link{
 		Kind: LinkNVLink, Capacity: float64(c.NVLinkBandwidth) * c.NVLinkEfficiency, Latency: c.NVLinkLatency,
 	}
+	for _, row := range n.bonded {
+		sum := 0
+		for _, k := range row {
+			sum += k
+		}
+		n.nvlinks = max(n.nvlinks, sum)
+	}
 	if switched(c) {
-		n.addSwitchedNVLink(one, c.NVLinks)
+		n.nvlinks = switchLinks(c)
+		n.addSwitchedNVLink(one, n.nvlinks)
 		return
 	}
 	for a := range n.gpus {
@@ -37,6 +45,14 @@ func (n *nodeShape) addSwitchedNVLink(one Link, links int) {
 		l.Name = fmt.Sprintf("gpu%d/nvlink/in", g)
 		n.gpus[g].nvlink.down = n.add(l)
 	}
+}
+
+// switchLinks is the number of NVLinks of a GPU on NVSwitches.
+func switchLinks(c *Config) int {
+	if c.Topology != nil {
+		return c.Topology.Cells[0][1].Links
+	}
+	return c.NVLinks
 }
 
 // switched says whether NVSwitches join the GPUs of a node.

@@ -1,10 +1,6 @@
 package interconnect
 
-import (
-	"math"
-
-	"trainsim/sim"
-)
+import "trainsim/sim"
 
 // Plan is one transfer, ready to start as often as needed: a collective of a
 // communicator, a point-to-point message, or any other traffic. It must not
@@ -53,39 +49,11 @@ func transferTime(bytes int64, rate float64) sim.Time {
 // with the weights given, after latency, at most cap bytes a second (0: no own
 // limit).
 func (t *Topology) Custom(latency sim.Time, bytes int64, cap float64, links []LinkUse) Plan {
-	p := Plan{Op: SendRecv, Algorithm: Direct, Protocol: Simple, Message: bytes, Latency: latency, BusFactor: 1}
-	t.scale(&p, float64(bytes), cap, links)
+	p := Plan{Op: SendRecv, Algorithm: Direct, Protocol: Simple, Channels: 1, Message: bytes, Latency: latency, BusFactor: 1}
+	var tr traffic
+	tr.uses, tr.unit, tr.bottleneck = t.normalise(links)
+	t.carry(&p, &tr, cap)
 	return p
-}
-
-// scale fills the progress of a plan: bytes cross the links with the weights
-// given. The bottleneck's weight becomes 1.
-func (t *Topology) scale(p *Plan, bytes, cap float64, links []LinkUse) {
-	p.Bottleneck, p.Links = none, links
-	load, weight := 0.0, 1.0
-	for _, u := range links {
-		if x := u.Weight / t.links[u.Link].Capacity; x > load {
-			load, weight, p.Bottleneck = x, u.Weight, u.Link
-		}
-	}
-	if weight != 1 {
-		p.Links = make([]LinkUse, len(links))
-		for i, u := range links {
-			p.Links[i] = LinkUse{u.Link, u.Weight / weight}
-		}
-	}
-	p.Bytes = int64(math.Ceil(bytes*weight - 1e-6))
-	p.Cap = cap * weight
-	p.rate = math.Inf(1)
-	if load > 0 {
-		p.rate = weight / load
-	}
-	if p.Bottleneck != none {
-		p.rate = t.links[p.Bottleneck].Capacity
-	}
-	if p.Cap > 0 && p.Cap < p.rate {
-		p.rate = p.Cap
-	}
 }
 
 // Times returns the plan of m such transfers that run in step, as one

@@ -1,0 +1,200 @@
+package interconnect
+
+import "strings"
+
+// speedGraph picks the number of channels and their speed for a total
+// bandwidth as NCCL's search does: from the fastest speed downwards the one
+// with the largest product, until it reaches the total or the next speed is
+// below 0.49 of the one found. fits returns how many channels of a speed there
+// is room for.
+func speedGraph(speeds []float64, total float64, fits func(speed float64) int) (channels int, speed float64) {
+	for _, s := range speeds {
+		if s > total || (speed > 0 && s < 0.49*speed) {
+			continue
+		}
+		n := min(fits(s), maxChannels/2)
+		if float64(n)*s > float64(channels)*speed {
+			channels, speed = n, s
+		}
+		if float64(channels)*speed >= total {
+			break
+		}
+	}
+	if channels == 0 {
+		return 1, total
+	}
+	return channels, speed
+}
+
+// duplicate doubles the channels of a graph where NCCL does: at half the speed
+// each, when a channel is fast.
+func duplicate(cc, channels int, speed float64) (int, float64) {
+	if speed >= 25 && !(cc > 80 && speed < 50 && channels > 4) && channels > 0 {
+		return min(2*channels, maxChannels/2), speed / 2
+	}
+	return channels, speed
+}
+
+// newTuner gathers what NCCL's tuning needs to know about a communicator.
+func (c *Communicator) newTuner() *tuner {
+	cfg := &c.t.cfg
+	t := &tuner{
+		ranks: len(c.devices), nodes: len(c.groups), cc: cfg.ComputeCapability,
+		amd: strings.HasPrefix(cfg.cpu(), "amd"), x86: cfg.cpu() != "arm" && cfg.cpu() != "power9",
+	}
+	if t.cc == 0 {
+		t.cc = 80
+	}
+	t.oneRankNodes = t.ranks == t.nodes
+	g := c.ringGraph(t)
+	t.graphs[Ring], t.graphs[Tree] = g, g
+	t.channels = c.channelCount(t, g)
+	t.addNVLS(c)
+	t.graphs[PAT] = g
+	t.ll128 = t.cc >= 70 && c.worst <= PathNVB && c.nicPath() <= PathPXB
+	c.allow(t)
+	return t
+}
+
+// allow applies the lists of algorithms and protocols of the settings.
+func (c *Communicator) allow(t *tuner) {
+	if len(c.settings.Algo) > 0 {
+		allowed := [numAlgorithms]bool{}
+		for _, name := range c.settings.Algo {
+			a, _ := ParseAlgorithm(name)
+			allowed[a] = true
+		}
+		t.algorithms = func(_ Op, a Algorithm) bool { return allowed[a] }
+	}
+	if len(c.settings.Proto) > 0 {
+		allowed := [numProtocols]bool{}
+		for _, name := range c.settings.Proto {
+			p, _ := ParseProtocol(name)
+			allowed[p] = true
+		}
+		t.protocols = func(p Protocol) bool { return allowed[p] }
+	}
+}
+
+// ringGraph is the graph that NCCL finds for rings.
+func (c *Communicator) ringGraph(t *tuner) graph {
+	gen := generationOf(t.cc)
+	var channels int
+	var speed float64
+	if t.nodes == 1 {
+		total, fits := c.intraRoom(t.cc)
+		channels, speed = speedGraph(speedsOneNode[gen], total, fits)
+	} else {
+		channels, speed = c.netGraph(gen)
+	}
+	channels, speed = duplicate(t.cc, max(channels, 1), speed)
+	return graph{
+		channels: channels, intra: speed, inter: speed,
+		nvlink: c.worst <= PathNVL && c.largest > 1, sameChannels: len(c.cycles) == 0,
+	}
+}
+
+// intraRoom returns the bandwidth of a node's rings in NCCL's terms and how
+// many rings of a speed fit.
+func (c *Communicator) intraRoom(cc int) (total float64, fits func(float64) int) {
+	per := linkSpeed(cc)
+	if c.worst <= PathNVB && c.largest > 1 {
+		if switched(&c.t.cfg) {
+			total = per * float64(c.t.node.nvlinks)
+			return total, func(s float64) int { return int(total/s + 1e-9) }
+		}
+		if len(c.cycles) == 0 {
+			total = per * float64(c.t.node.nvlinks)
+			return total, func(s float64) int { return int(total/s + 1e-9) }
+		}
+		total = per * float64(len(c.cycles))
+		return total, func(s float64) int { return len(packCycles(roomFor(c.bonds, s/per))) }
+	}
+	total = c.pcieSpeed()
+	return total, func(s float64) int { return int(total/s + 1e-9) }
+}
+
+// netGraph is the graph over several nodes: a channel for each card, at the
+// fastest speed that the cards and the nodes' inside have room for.
+func (c *Communicator) netGraph(gen generation) (int, float64) {
+	cards := c.cards()
+	wire := min(float64(c.t.cfg.NICBandwidth)/1e9, ncclPCIe(&c.t.cfg))
+	inside := wire * float64(cards)
+	if c.largest > 1 {
+		inside, _ = c.intraRoom(c.t.cfg.ComputeCapability)
+	}
+	for _, s := range speedsNodes[gen] {
+		if s <= wire && s*float64(cards) <= inside {
+			return cards, s
+		}
+	}
+	for n := cards; n > 0; n-- {
+		for _, s := range speedsNodes[gen] {
+			if s <= wire && s*float64(n) <= inside {
+				return n, s
+			}
+		}
+	}
+	return 1, 0.12
+}
+
+// ncclPCIe is the bandwidth that NCCL counts for a slot: lanes times rate.
+func ncclPCIe(cfg *Config) float64 {
+	return 0.75 * float64(int(1)<<(cfg.PCIeGen-1)) * float64(cfg.PCIeWidth) / 4
+}
+
+// pcieSpeed is the bandwidth that NCCL counts for the slowest hop of a ring
+// that leaves NVLink.
+func (c *Communicator) pcieSpeed() float64 {
+	cfg := &c.t.cfg
+	bw := ncclPCIe(cfg)
+	if c.worst == PathPHB && strings.HasPrefix(cfg.cpu(), "intel") {
+		bw /= 1.2
+	}
+	if c.worst == PathSYS {
+		bw = min(bw, socketRates[cfg.cpu()])
+	}
+	return bw
+}
+
+// channelCount is the number of channels of the communicator.
+func (c *Communicator) channelCount(t *tuner, g graph) int {
+	n := min(2*g.channels, maxChannels)
+	if t.cc >= 90 && t.nodes > 1 && g.intra > 45 && n < 16 {
+		n *= 2
+	}
+	n = max(n, c.settings.MinChannels)
+	if c.settings.MaxChannels > 0 {
+		n = min(n, c.settings.MaxChannels)
+	}
+	return n
+}
+
+// addNVLS adds the graphs of NVLink SHARP: one head for each GPU of a node.
+func (t *tuner) addNVLS(c *Communicator) {
+	if t.cc < 90 || !switched(&c.t.cfg) || c.largest < 2 || c.largest != c.smallest {
+		return
+	}
+	heads := c.largest
+	gen := generationOf(t.cc)
+	per := linkSpeed(t.cc) * float64(c.t.node.nvlinks) / float64(heads)
+	g := graph{channels: heads, nvlink: true, inter: per * 1e3}
+	for _, s := range speedsOneNode[gen] {
+		if s <= per {
+			g.intra = s
+			break
+		}
+	}
+	if t.nodes == 1 {
+		t.graphs[NVLS] = g
+		return
+	}
+	wire := min(float64(c.t.cfg.NICBandwidth)/1e9, ncclPCIe(&c.t.cfg)) * float64(c.cards()) / float64(heads)
+	for _, s := range speedsNodes[gen] {
+		if s <= wire {
+			g.inter = s
+			break
+		}
+	}
+	t.graphs[NVLSTree] = g
+}
