@@ -47,36 +47,39 @@ const (
 
 // Config describes a transformer. Widths are numbers of elements.
 type Config struct {
-	Name           string        `toml:"name"`
-	Layers         int64         `toml:"layers"`
-	Hidden         int64         `toml:"hidden"`
-	Heads          int64         `toml:"heads"`
-	KVHeads        int64         `toml:"kv_heads"` // grouped-query attention; Heads when not given
-	HeadDim        int64         `toml:"head_dim"` // Hidden/Heads when not given
-	FFN            int64         `toml:"ffn"`      // width of one projection
-	Vocab          int64         `toml:"vocab"`
-	MaxPositions   int64         `toml:"max_positions"` // rows of the learned position table
-	SeqLen         int64         `toml:"seq_len"`
-	MLP            MLP           `toml:"mlp"`
-	Norm           Norm          `toml:"norm"`
-	Position       Position      `toml:"position"`
-	Attention      AttentionKind `toml:"attention"`
-	TieEmbeddings  bool          `toml:"tie_embeddings"`
-	LinearBias     bool          `toml:"linear_bias"`     // biases on the attention output and MLP matrices
-	QKVBias        bool          `toml:"qkv_bias"`        // biases on the query, key and value matrices
-	QKNorm         bool          `toml:"qk_norm"`         // a norm over head_dim for queries and keys
-	PostNorms      bool          `toml:"post_norms"`      // further norms after attention and MLP (Gemma 2)
-	ParallelBlock  bool          `toml:"parallel_block"`  // attention and MLP side by side (GPT-NeoX)
-	SharedNorm     bool          `toml:"shared_norm"`     // one norm feeds both in a parallel block
-	EmbeddingNorm  bool          `toml:"embedding_norm"`  // a norm after the embedding (BLOOM, BERT)
-	FinalNorm      bool          `toml:"final_norm"`      // a norm before the head
-	TokenTypes     int64         `toml:"token_types"`     // rows of the token-type table (BERT)
-	Bidirectional  bool          `toml:"bidirectional"`   // no causal mask (BERT)
-	HeadTransform  bool          `toml:"head_transform"`  // dense + GELU + norm before the head (BERT's MLM head)
-	HeadBias       bool          `toml:"head_bias"`       // a bias over the vocabulary
-	Pooler         bool          `toml:"pooler"`          // BERT's pooler: one dense layer over hidden
-	VocabMultiple  int64         `toml:"vocab_multiple"`  // Megatron pads the vocabulary to this times TP; 0 pads to TP only
-	EmbeddingWidth int64         `toml:"embedding_width"` // OPT-350M projects a narrower embedding; Hidden when not given
+	Name          string        `toml:"name"`
+	Layers        int64         `toml:"layers"`
+	Hidden        int64         `toml:"hidden"`
+	Heads         int64         `toml:"heads"`
+	KVHeads       int64         `toml:"kv_heads"` // grouped-query attention; Heads when not given
+	HeadDim       int64         `toml:"head_dim"` // Hidden/Heads when not given
+	FFN           int64         `toml:"ffn"`      // width of one projection
+	Vocab         int64         `toml:"vocab"`
+	MaxPositions  int64         `toml:"max_positions"` // rows of the learned position table
+	SeqLen        int64         `toml:"seq_len"`
+	MLP           MLP           `toml:"mlp"`
+	Norm          Norm          `toml:"norm"`
+	Position      Position      `toml:"position"`
+	Attention     AttentionKind `toml:"attention"`
+	TieEmbeddings bool          `toml:"tie_embeddings"`
+	LinearBias    bool          `toml:"linear_bias"`    // biases on the attention output and MLP matrices
+	QKVBias       bool          `toml:"qkv_bias"`       // biases on the query, key and value matrices
+	QKNorm        bool          `toml:"qk_norm"`        // a norm over head_dim for queries and keys
+	PostNorms     bool          `toml:"post_norms"`     // further norms after attention and MLP (Gemma 2)
+	ParallelBlock bool          `toml:"parallel_block"` // attention and MLP side by side (GPT-NeoX)
+	SharedNorm    bool          `toml:"shared_norm"`    // one norm feeds both in a parallel block
+	EmbeddingNorm bool          `toml:"embedding_norm"` // a norm after the embedding (BLOOM, BERT)
+	FinalNorm     bool          `toml:"final_norm"`     // a norm before the head
+	TokenTypes    int64         `toml:"token_types"`    // rows of the token-type table (BERT)
+	Bidirectional bool          `toml:"bidirectional"`  // no causal mask (BERT)
+	HeadTransform bool          `toml:"head_transform"` // dense + GELU + norm before the head (BERT's MLM head)
+	HeadBias      bool          `toml:"head_bias"`      // a bias over the vocabulary
+	Pooler        bool          `toml:"pooler"`         // BERT's pooler: one dense layer over hidden
+	// Bare leaves out embedding, head and loss: transformer layers alone, for
+	// comparing schedules with their closed forms.
+	Bare           bool  `toml:"bare"`
+	VocabMultiple  int64 `toml:"vocab_multiple"`  // Megatron pads the vocabulary to this times TP; 0 pads to TP only
+	EmbeddingWidth int64 `toml:"embedding_width"` // OPT-350M projects a narrower embedding; Hidden when not given
 }
 
 // Validate returns every way in which the configuration cannot describe a

@@ -104,7 +104,8 @@ func (j *Job) buildProgram() error {
 
 // chunk returns the code of the chunk that holds a global stage.
 func (j *Job) chunk(stage int, split bool) *chunkCode {
-	shape := chunkShape{j.layers[stage], stage == 0, stage == len(j.layers)-1}
+	ends := !j.Config.Model.Bare
+	shape := chunkShape{j.layers[stage], ends && stage == 0, ends && stage == len(j.layers)-1}
 	cc, ok := j.shapes[shape]
 	if !ok {
 		cc = newChunkCode(j.spec.Build(0, shape.layers, shape.first, shape.last), split)

@@ -17,6 +17,10 @@ func (m *machine) rankAt(r, pipelineRank int32) int32 {
 // receive waits for the action's incoming message and, in blocking systems,
 // for the message that is still on its way out.
 func (m *machine) receive(r int32, a *action) bool {
+	if a.recv < 0 { // the first stage of a model without an embedding
+		m.next(r)
+		return true
+	}
 	rs := &m.ranks[r]
 	id := m.messageID(r, a.recv)
 	msg := &m.messages[id]
@@ -33,6 +37,10 @@ func (m *machine) receive(r int32, a *action) bool {
 // send hands the action's output over. Overlapped sends leave on their own;
 // blocking ones wait for their receiver.
 func (m *machine) send(r int32, a *action) bool {
+	if a.send < 0 {
+		m.next(r)
+		return true
+	}
 	rs := &m.ranks[r]
 	id := m.messageID(r, a.send)
 	msg := &m.messages[id]

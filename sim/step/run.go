@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"trainsim/interconnect"
 	"trainsim/memory"
 	"trainsim/sim"
-	"trainsim/sim/model"
 	"trainsim/sim/trace"
 )
 
@@ -188,68 +186,6 @@ func (m *machine) actionStart(stage int, o *OOM) sim.Time {
 		}
 	}
 	return 0
-}
-
-func (m *machine) commTotals() []CommTotal {
-	var out []CommTotal
-	for id, c := range m.job.compiler.comms {
-		best, total := -1, sim.Time(-1)
-		for i := range m.record.recorded {
-			if s := &m.record.recorded[i].comms[id]; s.count > 0 && s.seconds > total {
-				best, total = i, s.seconds
-			}
-		}
-		if best >= 0 {
-			out = append(out, m.commTotal(int32(id), c, &m.record.recorded[best]))
-		}
-	}
-	return m.addSends(out)
-}
-
-func (m *machine) commTotal(id int32, c comm, rd *recorded) CommTotal {
-	s := &rd.comms[id]
-	plan := m.job.groups[m.job.groupOf[c.Group][rd.rank]].plan(m.job.compiler.comms, id)
-	t := CommTotal{Group: c.Group.String(), Collective: c.Collective.String(), Count: s.count, Bytes: s.count * c.Bytes,
-		Seconds: s.seconds, Exposed: s.exposed, Algorithm: plan.Algorithm.String() + "/" + plan.Protocol.String(),
-		Bottleneck: m.linkName(plan)}
-	if s.seconds > 0 {
-		t.BusBandwidth = float64(t.Bytes) / s.seconds.Seconds() * plan.BusFactor
-	}
-	return t
-}
-
-func (m *machine) linkName(p *interconnect.Plan) string {
-	if p.Bottleneck < 0 {
-		return ""
-	}
-	return m.job.Topology.Links()[p.Bottleneck].Name
-}
-
-// addSends adds the hand-offs between stages.
-func (m *machine) addSends(out []CommTotal) []CommTotal {
-	best := -1
-	for i := range m.record.recorded {
-		s := &m.record.recorded[i].p2p
-		if s.count > 0 && (best < 0 || s.seconds > m.record.recorded[best].p2p.seconds) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return out
-	}
-	rd := &m.record.recorded[best]
-	t := CommTotal{Group: "pp", Collective: model.SendRecv.String(), Count: rd.p2p.count, Bytes: rd.p2p.bytes,
-		Seconds: rd.p2p.seconds, Exposed: m.ranks[rd.rank].books[bookPP], Algorithm: "Direct/Simple"}
-	for s := range m.job.stages {
-		if p := m.sends[int(rd.rank)*m.job.Config.Parallel.PP+s]; p != nil {
-			t.Bottleneck = m.linkName(p)
-			break
-		}
-	}
-	if t.Seconds > 0 {
-		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds()
-	}
-	return append(out, t)
 }
 
 // NvidiaSMI returns what nvidia-smi would show at the peak, in bytes.

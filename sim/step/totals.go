@@ -1,0 +1,108 @@
+package step
+
+import (
+	"trainsim/interconnect"
+	"trainsim/sim/model"
+)
+
+// commKind is what CommTotal sums over.
+type commKind struct {
+	group      model.Group
+	collective model.Collective
+}
+
+// commTotals sums the collectives by group and kind, each for the recorded
+// rank that spent most time in them. Algorithm and bottleneck are those of the
+// size that took longest.
+func (m *machine) commTotals() []CommTotal {
+	var order []commKind
+	ids := make(map[commKind][]int32)
+	for id, c := range m.job.compiler.comms {
+		k := commKind{c.Group, c.Collective}
+		if ids[k] == nil {
+			order = append(order, k)
+		}
+		ids[k] = append(ids[k], int32(id))
+	}
+	var out []CommTotal
+	for _, k := range order {
+		if rd := m.busiest(ids[k]); rd != nil {
+			out = append(out, m.commTotal(ids[k], rd))
+		}
+	}
+	return m.addSends(out)
+}
+
+// busiest returns the recorded rank with most time in the collectives.
+func (m *machine) busiest(ids []int32) *recorded {
+	var best *recorded
+	var most int64 = -1
+	for i := range m.record.recorded {
+		rd := &m.record.recorded[i]
+		var sum, count int64
+		for _, id := range ids {
+			sum += int64(rd.comms[id].seconds)
+			count += rd.comms[id].count
+		}
+		if count > 0 && sum > most {
+			best, most = rd, sum
+		}
+	}
+	return best
+}
+
+func (m *machine) commTotal(ids []int32, rd *recorded) CommTotal {
+	first := m.job.compiler.comms[ids[0]]
+	t := CommTotal{Group: first.Group.String(), Collective: first.Collective.String()}
+	longest := ids[0]
+	for _, id := range ids {
+		s := &rd.comms[id]
+		t.Count += s.count
+		t.Bytes += s.count * m.job.compiler.comms[id].Bytes
+		t.Seconds += s.seconds
+		t.Exposed += s.exposed
+		if s.seconds > rd.comms[longest].seconds {
+			longest = id
+		}
+	}
+	plan := m.job.groups[m.job.groupOf[first.Group][rd.rank]].plan(m.job.compiler.comms, longest)
+	t.Algorithm, t.Bottleneck = plan.Algorithm.String()+"/"+plan.Protocol.String(), m.linkName(plan)
+	if t.Seconds > 0 {
+		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds() * plan.BusFactor
+	}
+	return t
+}
+
+func (m *machine) linkName(p *interconnect.Plan) string {
+	if p.Bottleneck < 0 {
+		return ""
+	}
+	return m.job.Topology.Links()[p.Bottleneck].Name
+}
+
+// addSends adds the hand-offs between stages.
+func (m *machine) addSends(out []CommTotal) []CommTotal {
+	best := -1
+	for i := range m.record.recorded {
+		s := &m.record.recorded[i].p2p
+		if s.count > 0 && (best < 0 || s.seconds > m.record.recorded[best].p2p.seconds) {
+			best = i
+		}
+	}
+	if best < 0 {
+		return out
+	}
+	rd := &m.record.recorded[best]
+	t := CommTotal{Group: "pp", Collective: model.SendRecv.String(), Count: rd.p2p.count, Bytes: rd.p2p.bytes,
+		Seconds: rd.p2p.seconds, Exposed: m.ranks[rd.rank].books[bookPP]}
+	for s := range m.job.stages {
+		if p := m.sends[int(rd.rank)*m.job.Config.Parallel.PP+s]; p != nil {
+			t.Algorithm, t.Bottleneck = p.Algorithm.String()+"/"+p.Protocol.String(), m.linkName(p)
+			break
+		}
+	}
+	if t.Seconds > 0 {
+		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds()
+	}
+	return append(out, t)
+}
