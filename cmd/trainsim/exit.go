@@ -6,6 +6,9 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"trainsim/scenarios"
+	"trainsim/sim/step"
 )
 
 // Exit codes of the command.
@@ -41,6 +44,7 @@ func unrunnable(err error) error { return &coded{exitUnrunnable, err} }
 // exitCode is the one place that maps errors to exit codes.
 func (a *app) exitCode(err error) int {
 	var c *coded
+	var invalid *scenarios.Errors
 	switch {
 	case err == nil:
 		return exitOK
@@ -48,6 +52,10 @@ func (a *app) exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &c):
 		return c.code
+	case errors.As(err, &invalid):
+		return exitInput
+	case errors.Is(err, step.ErrDeadlock):
+		return exitUnrunnable
 	case !a.started: // cobra refused the arguments
 		return exitUsage
 	}
@@ -57,8 +65,16 @@ func (a *app) exitCode(err error) int {
 // report prints err to stderr and returns the exit code.
 func (a *app) report(cmd *cobra.Command, err error) int {
 	code := a.exitCode(err)
+	var invalid *scenarios.Errors
 	switch code {
 	case exitOK:
+	case exitInput:
+		if errors.As(err, &invalid) {
+			fmt.Fprintln(a.stderr, invalid) // begins with file:line:column, as editors read it
+			a.reportProblems(invalid)
+			break
+		}
+		fmt.Fprintf(a.stderr, "trainsim: %v\n", err)
 	case exitInterrupted:
 		fmt.Fprintln(a.stderr, "trainsim: interrupted")
 	case exitUsage:
@@ -67,4 +83,18 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 		fmt.Fprintf(a.stderr, "trainsim: %v\n", err)
 	}
 	return code
+}
+
+// errorsSchema names the version of what --json prints of an invalid scenario.
+const errorsSchema = "trainsim.errors/v1"
+
+// reportProblems prints what is wrong with a scenario as the one JSON document
+// when --json asks for one.
+func (a *app) reportProblems(e *scenarios.Errors) {
+	if !a.json {
+		return
+	}
+	if err := a.writeJSON(map[string]any{"schema": errorsSchema, "problems": e.Problems}); err != nil {
+		a.warnf("%v", err)
+	}
 }

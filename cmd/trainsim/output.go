@@ -63,7 +63,11 @@ func (a *app) jsonFlag(cmd *cobra.Command) {
 
 // writeJSON prints v as one indented JSON document on stdout.
 func (a *app) writeJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
+	return encodeJSON(a.stdout, v)
+}
+
+func encodeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

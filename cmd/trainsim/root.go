@@ -31,6 +31,11 @@ import (
 //   - passes cmd.Context() to whatever takes long; a goroutine that it starts
 //     recovers its own panics.
 var commands = []func(*app) *cobra.Command{
+	newRunCommand,
+	newMemoryCommand,
+	newPlotCommand,
+	newListCommand,
+	newExplainCommand,
 	newVersionCommand,
 }
 
@@ -61,10 +66,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if e := a.stdout.Flush(); err == nil && e != nil {
-		err = e
+	code = a.report(cmd, err)
+	if e := a.stdout.Flush(); e != nil && code == exitOK {
+		code = a.report(cmd, e)
 	}
-	return a.report(cmd, err)
+	return code
 }
 
 // newRootCommand builds the command tree.

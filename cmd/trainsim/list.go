@@ -1,0 +1,114 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/scenarios"
+	"trainsim/schedule"
+)
+
+const schedulesKind = "schedules"
+
+// newListCommand is `trainsim list`.
+func newListCommand(a *app) *cobra.Command {
+	kinds := append(scenarios.ListKinds(), schedulesKind)
+	cmd := &cobra.Command{
+		Use:   "list KIND [NAME]",
+		Short: "List what is built in, or print one of it",
+		Long: `list shows the built-in scenarios, models, gpus, clusters or schedules. With
+the name of one it prints that file, with the sources of its figures.`,
+		Example: `  trainsim list gpus
+  trainsim list scenarios 70b-tp4-pp2 >my.toml`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: completeList,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 2 && args[0] != schedulesKind {
+				return a.printSource(args[0], args[1])
+			}
+			if len(args) == 2 {
+				return a.printSchedule(args[1])
+			}
+			entries, err := listEntries(args[0])
+			if err != nil {
+				return usagef("there is nothing of kind %q to list%s", args[0], didYouMean(args[0], kinds))
+			}
+			if a.json {
+				return a.writeJSON(entries)
+			}
+			return a.printEntries(entries)
+		},
+	}
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// listEntries returns the entries of a kind, the schedules in the order of
+// their families.
+func listEntries(kind string) ([]scenarios.Entry, error) {
+	if kind != schedulesKind {
+		return scenarios.List(kind)
+	}
+	var out []scenarios.Entry
+	for _, k := range schedule.Kinds() {
+		out = append(out, scenarios.Entry{Name: k.Name, Description: k.Summary})
+	}
+	return out, nil
+}
+
+func (a *app) printEntries(entries []scenarios.Entry) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, e := range entries {
+		fmt.Fprintf(w, "%s\t%s\n", e.Name, e.Description)
+	}
+	return w.Flush()
+}
+
+// printSource prints a built-in file.
+func (a *app) printSource(kind, name string) error {
+	text, err := scenarios.Source(kind, name)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if a.json {
+		return a.writeJSON(map[string]string{"name": name, "toml": string(text)})
+	}
+	_, err = a.stdout.Write(text)
+	return err
+}
+
+// printSchedule says what one schedule is and takes.
+func (a *app) printSchedule(name string) error {
+	k, err := schedule.Find(name)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if a.json {
+		return a.writeJSON(map[string]any{"name": k.Name, "aliases": k.Aliases, "description": k.Summary, "takes": k.Constraint, "chunks": k.Chunks()})
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n  takes:   %s\n", k.Name, k.Summary, k.Constraint)
+	for _, alias := range k.Aliases {
+		fmt.Fprintf(a.stdout, "  also:    %s\n", alias)
+	}
+	return nil
+}
+
+// completeList completes the kind, then the name.
+func completeList(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) == 0 {
+		return append(scenarios.ListKinds(), schedulesKind), cobra.ShellCompDirectiveNoFileComp
+	}
+	entries, _ := listEntries(args[0])
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name)
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeScenarios completes files and the names of the built-in scenarios.
+func completeScenarios(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return scenarios.Names(), cobra.ShellCompDirectiveDefault
+}

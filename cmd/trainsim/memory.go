@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+)
+
+// memorySchema names the version of `memory --json`.
+const memorySchema = "trainsim.memory/v1"
+
+// memoryAccount is what `memory --json` prints of one scenario.
+type memoryAccount struct {
+	Schema         string               `json:"schema"`
+	Scenario       any                  `json:"scenario"`
+	Fits           bool                 `json:"fits"`
+	MemoryPerStage []report.StageMemory `json:"memory_per_stage"`
+	Fixes          []report.Advice      `json:"advice"`
+}
+
+// newMemoryCommand is `trainsim memory`.
+func newMemoryCommand(a *app) *cobra.Command {
+	var o overrides
+	cmd := &cobra.Command{
+		Use:   "memory SCENARIO...",
+		Short: "Account for the memory of every stage, without a simulation",
+		Long: `memory replays the allocations of a training step through the caching
+allocator, one rank of each pipeline stage, and prints what fills it at the
+peak. A job that does not fit is told what would make it fit; exit code 4.`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfgs, err := a.loadAll(args, o.all(cmd))
+			if err != nil {
+				return err
+			}
+			var accounts []*memoryAccount
+			for _, cfg := range cfgs {
+				if err := cmd.Context().Err(); err != nil {
+					return err
+				}
+				m, err := account(cfg)
+				if err != nil {
+					return err
+				}
+				accounts = append(accounts, m)
+			}
+			return a.showMemory(cfgs, accounts)
+		},
+	}
+	o.flags(cmd)
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// account makes the memory account of a scenario, and looks for what would make
+// it fit if it does not.
+func account(cfg *step.Config) (*memoryAccount, error) {
+	job, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := job.Account()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	m := &memoryAccount{Schema: memorySchema, Scenario: scenarios.Resolved(cfg), Fits: true, MemoryPerStage: report.MemoryOf(ranks), Fixes: []report.Advice{}}
+	for _, s := range m.MemoryPerStage {
+		m.Fits = m.Fits && s.Fits
+	}
+	if !m.Fits {
+		for _, f := range report.Fixes(cfg) {
+			m.Fixes = append(m.Fixes, report.Advice{Code: "out-of-memory", Severity: "error", Text: f.Text, Change: f.Change})
+		}
+	}
+	return m, nil
+}
+
+// showMemory prints the accounts; one that does not fit is exit code 4.
+func (a *app) showMemory(cfgs []*step.Config, accounts []*memoryAccount) error {
+	var misfits []string
+	for i, m := range accounts {
+		if !m.Fits {
+			misfits = append(misfits, cfgs[i].Name+": does not fit into memory")
+		}
+	}
+	var err error
+	switch {
+	case a.json && len(accounts) == 1:
+		err = a.writeJSON(accounts[0])
+	case a.json:
+		err = a.writeJSON(accounts)
+	default:
+		for i, m := range accounts {
+			if i > 0 {
+				fmt.Fprintln(a.stdout)
+			}
+			err = writeMemory(a.stdout, cfgs[i], m)
+		}
+	}
+	if err != nil || len(misfits) == 0 {
+		return err
+	}
+	return unrunnable(fmt.Errorf("%s", strings.Join(misfits, "\n")))
+}
+
+// writeMemory prints one account as a table in GiB.
+func writeMemory(out io.Writer, cfg *step.Config, m *memoryAccount) error {
+	fmt.Fprintf(out, "%s: memory of the fullest GPU of each stage at its peak, in GiB\n\n", cfg.Name)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "stage\trank\tweights\tgradients\toptimizer\tactivations\ttemporaries\tcomm\tcontext\tallocated\treserved\tnvidia-smi\tcapacity\tfits\t")
+	for _, s := range m.MemoryPerStage {
+		fmt.Fprintf(w, "%d\t%d\t", s.Stage, s.Rank)
+		p := &s.AtPeak
+		for _, bytes := range []int64{
+			p.Weights, p.Gradients, p.Optimizer, p.Activations, p.Temporaries, p.CommBuffers, p.Context,
+			s.PeakAllocated, s.PeakReserved, s.NvidiaSMI, s.Capacity,
+		} {
+			fmt.Fprintf(w, "%.2f\t", gib(bytes))
+		}
+		fmt.Fprintf(w, "%s\t\n", map[bool]string{true: "yes", false: "no"}[s.Fits])
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if !m.Fits && len(m.Fixes) == 0 {
+		fmt.Fprintln(out, "\nNo single change of the layout, of recomputation or of ZeRO makes it fit.")
+	}
+	for i, f := range m.Fixes {
+		if i == 0 {
+			fmt.Fprintln(out, "\nWhat would make it fit, one change each:")
+		}
+		fmt.Fprintf(out, "  %s\n", f.Text)
+	}
+	return nil
+}

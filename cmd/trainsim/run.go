@@ -1,0 +1,223 @@
+package main
+
+import (
+	"compress/gzip"
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/plots"
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+	"trainsim/sim/trace"
+)
+
+// runCommand is `trainsim run` with its flags.
+type runCommand struct {
+	*app
+	overrides
+	out, trace, format       string
+	noPlots, timing, printed bool
+	check, verbose           bool
+	maxEvents                uint64
+}
+
+// newRunCommand is `trainsim run`.
+func newRunCommand(a *app) *cobra.Command {
+	r := &runCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "run SCENARIO...",
+		Short: "Simulate a training step: report, figures, trace",
+		Long: `run simulates one training step of each scenario, a file or the name of a
+built-in one (see "trainsim list scenarios"), and prints its report. Figures,
+report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
+		Example: `  trainsim run 70b-tp4-pp2
+  trainsim run my.toml --set parallel.tp=8 --trace my.json.gz --json`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: r.run,
+	}
+	f := cmd.Flags()
+	r.overrides.flags(cmd)
+	f.StringVarP(&r.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME); DIR/NAME of several scenarios")
+	a.jsonFlag(cmd)
+	formatFlag(f, &r.format)
+	f.BoolVar(&r.noPlots, "no-plots", false, "draw no figures")
+	f.StringVar(&r.trace, "trace", "", "write a Chrome/Perfetto trace to `FILE`, gzipped if it ends in .gz")
+	f.BoolVarP(&r.verbose, "verbose", "v", false, "every stage, link and collective in the text report")
+	f.BoolVar(&r.timing, "timing", false, "put the simulation's own wall-clock time into the report")
+	f.BoolVar(&r.printed, "print-scenario", false, "print the scenario with every default written out, and stop")
+	f.BoolVar(&r.check, "check", false, "check the run's invariants (nothing overlaps, times add up)")
+	f.Uint64Var(&r.maxEvents, "max-events", 0, "give up after `N` events; 0 is no limit")
+	return cmd
+}
+
+func (r *runCommand) run(cmd *cobra.Command, args []string) error {
+	if err := checkFormat(r.format); err != nil {
+		return err
+	}
+	if r.trace != "" && len(args) > 1 {
+		return usagef("--trace writes one file; run %d scenarios one by one", len(args))
+	}
+	cfgs, err := r.loadAll(args, r.all(cmd))
+	if err != nil {
+		return err
+	}
+	if r.printed {
+		return r.print(cfgs)
+	}
+	var reports []*report.Report
+	for i, cfg := range cfgs {
+		run, err := r.simulate(cmd.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		reports = append(reports, run.Report)
+		if err := r.show(cfg, run, i); err != nil {
+			return err
+		}
+		if err := r.write(cfg, run, len(cfgs) > 1); err != nil {
+			return err
+		}
+	}
+	if r.json {
+		if err := r.writeReports(reports); err != nil {
+			return err
+		}
+	}
+	return verdict(cfgs, reports)
+}
+
+// print writes the resolved scenarios.
+func (r *runCommand) print(cfgs []*step.Config) error {
+	for _, cfg := range cfgs {
+		if err := scenarios.Write(r.stdout, cfg); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// simulate runs one scenario.
+func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Run, error) {
+	job, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	start := time.Now()
+	res, err := job.Run(ctx, step.Options{MaxEvents: r.maxEvents})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	wall := time.Since(start).Seconds()
+	rate := float64(res.Events) / wall
+	r.notef("%s: %d events in %.3f s, %.2f million a second", cfg.Name, res.Events, wall, rate/1e6)
+	rep := report.New(res, scenarios.Resolved(cfg), version)
+	if r.timing {
+		rep.Engine.Wall, rep.Engine.EventsPerS = &wall, &rate
+	}
+	run := &report.Run{Report: rep, Recording: res.Recording}
+	if r.check {
+		err = checkRun(run)
+	}
+	return run, err
+}
+
+// show prints a report as text. What was printed stands even if a file cannot
+// be written later.
+func (r *runCommand) show(cfg *step.Config, run *report.Run, index int) error {
+	if r.json {
+		return nil
+	}
+	if index > 0 {
+		fmt.Fprintln(r.stdout)
+	}
+	if err := run.Report.WriteText(r.stdout, report.TextOptions{Title: cfg.Name, Headline: headline(cfg), Verbose: r.verbose}); err != nil {
+		return err
+	}
+	return r.stdout.Flush()
+}
+
+// writeReports prints one JSON document: a report, or an array of several.
+func (r *runCommand) writeReports(reports []*report.Report) error {
+	if len(reports) == 1 {
+		return r.writeJSON(reports[0])
+	}
+	return r.writeJSON(reports)
+}
+
+// write writes the files of a run.
+func (r *runCommand) write(cfg *step.Config, run *report.Run, several bool) error {
+	dir := r.out
+	switch {
+	case dir == "":
+		dir = filepath.Join("trainsim-out", fileName(cfg.Name))
+	case several:
+		dir = filepath.Join(dir, fileName(cfg.Name))
+	}
+	if r.trace != "" {
+		if err := r.writeTrace(run.Recording); err != nil {
+			return err
+		}
+	}
+	if err := r.writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return encodeJSON(w, run.Report) }); err != nil {
+		return err
+	}
+	if err := r.writeFile(filepath.Join(dir, "run.json"), run.Write); err != nil {
+		return err
+	}
+	if r.noPlots {
+		return nil
+	}
+	return r.draw(dir, run, plots.Options{Format: r.format})
+}
+
+// writeTrace writes the Chrome trace.
+func (r *runCommand) writeTrace(rec *trace.Recording) error {
+	return r.writeFile(r.trace, func(w io.Writer) error {
+		if !strings.HasSuffix(r.trace, ".gz") {
+			return trace.WriteChrome(w, rec)
+		}
+		z := gzip.NewWriter(w)
+		if err := trace.WriteChrome(z, rec); err != nil {
+			return err
+		}
+		return z.Close()
+	})
+}
+
+// fileName makes a folder's name of a scenario's: no separators, no leading dot.
+func fileName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
+			return '-'
+		}
+		return c
+	}, name)
+	if strings.Trim(name, ". ") == "" {
+		return "unnamed"
+	}
+	return name
+}
+
+// verdict is the error of the scenarios that ran out of memory.
+func verdict(cfgs []*step.Config, reports []*report.Report) error {
+	var lines []string
+	for i, rep := range reports {
+		if o := rep.OOM; o != nil {
+			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: %.1f GiB needed, %.1f GiB there",
+				cfgs[i].Name, o.Rank, o.Stage, o.Action, gib(o.Needed), gib(o.Capacity)))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return unrunnable(fmt.Errorf("%s", strings.Join(lines, "\n")))
+}
+
+func gib(bytes int64) float64 { return float64(bytes) / (1 << 30) }
