@@ -11,7 +11,7 @@ type CheckError struct {
 	Index    int    // position in its list; the list's length where something is missing
 	Token    string // the action, as a token
 	Reason   string // what is wrong with it
-	Deadlock bool   // every list is complete, yet ranks wait for each other
+	Deadlock bool   // ranks that run their lists in order would wait for ever
 	Steps    bool   // Index counts sends and receives too (see Program.Lower)
 }
 
@@ -133,7 +133,7 @@ func (p *Program) checkAction(w *wiring, state []uint8, rank, i int) error {
 		return p.fault(rank, i, "runs a second time; each micro-batch passes once through each chunk")
 	}
 	if missing := needs(a.Op) &^ have; missing != 0 {
-		return p.fault(rank, i, "comes before its own "+describeMarks(missing)+" on this rank")
+		return p.orderFault(rank, i, missing)
 	}
 	return nil
 }
@@ -189,6 +189,13 @@ func describeMarks(m uint8) string {
 		words = append(words, "I")
 	}
 	return strings.Join(words, " and ")
+}
+
+// orderFault reports an action that stands before what it needs, so that its
+// rank waits for itself.
+func (p *Program) orderFault(rank, i int, missing uint8) error {
+	return &CheckError{Rank: rank, Index: i, Token: p.token(rank, p.Lists[rank][i]), Deadlock: true,
+		Reason: "comes before its own " + describeMarks(missing) + " on this rank"}
 }
 
 func (p *Program) fault(rank, i int, reason string) error {

@@ -101,6 +101,9 @@ func (k *Kind) checkSize(o *Options) error {
 	if o.GroupSize < 0 || o.MemoryCap < 0 || o.Batches < 0 {
 		return fmt.Errorf("schedule %s: group size, memory cap and batches are at least 0, where 0 is the schedule's default", k.Name)
 	}
+	if !(o.WeightShare >= 0 && o.WeightShare <= 1) {
+		return fmt.Errorf("schedule %s: weight share %g; write a share of the activations between 0 and 1", k.Name, o.WeightShare)
+	}
 	size := 3 * float64(o.Ranks) * float64(o.Microbatches) * float64(o.VirtualStages) * float64(max(1, o.Batches))
 	if size > maxActions {
 		return fmt.Errorf("schedule %s: %d ranks, %d micro-batches and %d chunks are %.3g actions; a program holds at most %d", k.Name, o.Ranks, o.Microbatches, o.VirtualStages, size, maxActions)

@@ -20,6 +20,9 @@ type Options struct {
 	// MemoryCap is the most chunk activations that zb-auto and v-adaptive keep
 	// alive on a rank, from F to W. 0: the schedule's default.
 	MemoryCap int
+	// WeightShare is the share of a chunk's activation memory that its W still
+	// needs after its I, for zb-auto's MemoryCap: from 0 to 1; 0 is taken as 1.
+	WeightShare float64
 	// Batches is the number of batches that pipedream-2bw runs through; 0: 2.
 	Batches int
 	// Costs guide the schedules whose order depends on them (zb-auto,
@@ -29,6 +32,14 @@ type Options struct {
 	// System holds the counts to the checks of one training system; AnySystem
 	// accepts what any of them can run.
 	System System
+}
+
+// weightShare returns WeightShare with its default.
+func (o Options) weightShare() float64 {
+	if o.WeightShare == 0 {
+		return 1
+	}
+	return o.WeightShare
 }
 
 // Costs are the durations of the actions of one chunk, in any one unit.

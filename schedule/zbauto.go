@@ -38,7 +38,8 @@ func buildZBAuto(k *Kind, o Options) (*Program, error) {
 // and an input gradient a round; weight gradients fill the gaps.
 type autoState struct {
 	m       int
-	limit   int // most live activations a rank
+	limit   float64 // most live activations a rank
+	kept    float64 // share of an activation that is kept between I and W
 	latency float64
 	ranks   []autoRank
 
@@ -61,7 +62,7 @@ type autoRank struct {
 // newAutoState decodes a setting: the three switches, all on in setting 0.
 func newAutoState(o Options, limit, setting int) *autoState {
 	s := &autoState{
-		m: o.Microbatches, limit: limit, latency: o.Costs.Latency, ranks: make([]autoRank, o.Ranks),
+		m: o.Microbatches, limit: float64(limit), kept: o.weightShare(), latency: o.Costs.Latency, ranks: make([]autoRank, o.Ranks),
 		allowBubble: setting&4 == 0, preferInput: setting&2 == 0, fillSmallGaps: setting&1 == 0,
 	}
 	for r := range s.ranks {
@@ -73,8 +74,11 @@ func newAutoState(o Options, limit, setting int) *autoState {
 	return s
 }
 
-// live returns the activations that a rank keeps: those whose W is still due.
-func (r *autoRank) live() int { return r.forwards - r.weights }
+// live returns the activations that a rank keeps: whole until I, their share
+// until W.
+func (s *autoState) live(r *autoRank) float64 {
+	return float64(r.forwards-r.inputs) + float64(s.kept*float64(r.pending()))
+}
 
 // pending returns the weight gradients that could run now.
 func (r *autoRank) pending() int { return r.inputs - r.weights }

@@ -1,5 +1,7 @@
 package schedule
 
+import "math"
+
 // warmUp runs the first forward through all ranks, as many further forwards as
 // fit before the first input gradient is back, and that gradient.
 func (s *autoState) warmUp() {
@@ -25,7 +27,7 @@ func (s *autoState) extraForwards() []int {
 	for j := p - 2; j >= 0; j-- {
 		r := &s.ranks[j]
 		clock, arrival := r.clock, last+s.latency
-		for 1+extra[j] < s.m && 2+extra[j] <= s.limit {
+		for 1+extra[j] < s.m && float64(2+extra[j]) <= s.limit {
 			if s.stopsWarmUp(clock, r.cost.Forward, arrival) {
 				break
 			}
@@ -87,18 +89,27 @@ func (s *autoState) wantsForward(j int) bool {
 	if r.clock >= limit {
 		return false
 	}
-	tooMany := max(0, r.live()+1-s.limit)
-	if r.clock+r.cost.Forward+float64(float64(tooMany)*r.cost.BackwardWeight) <= limit {
+	if r.clock+r.cost.Forward+float64(s.weightsFirst(r)*r.cost.BackwardWeight) <= limit {
 		return true
 	}
 	return limit-r.clock > s.maxBubble()-r.bubble
+}
+
+// weightsFirst returns how many weight gradients have to run before memory
+// allows another forward.
+func (s *autoState) weightsFirst(r *autoRank) float64 {
+	over := s.live(r) + 1 - s.limit
+	if over <= 0 || s.kept == 0 {
+		return 0
+	}
+	return math.Ceil(over / s.kept)
 }
 
 // inputRound gives each rank its next input gradient, last rank first.
 func (s *autoState) inputRound() {
 	for j := len(s.ranks) - 1; j >= 0; j-- {
 		arrival := s.inputArrival(j)
-		s.prepare(j, 0, arrival, j < len(s.ranks)-1)
+		s.prepare(j, s.kept-1, arrival, j < len(s.ranks)-1)
 		if j == 0 && s.ranks[0].forwards == s.m {
 			s.flush(0)
 		}
@@ -109,9 +120,9 @@ func (s *autoState) inputRound() {
 // prepare runs weight gradients before an action that adds delta activations:
 // those that memory demands, those that fit before a remote input arrives, and
 // one more where the gap is worth it.
-func (s *autoState) prepare(j, delta int, arrival float64, remote bool) {
+func (s *autoState) prepare(j int, delta, arrival float64, remote bool) {
 	r := &s.ranks[j]
-	for r.live()+delta > s.limit && r.pending() > 0 {
+	for s.live(r)+delta > s.limit && r.pending() > 0 {
 		r.put(BackwardWeight, 0)
 	}
 	if !remote {

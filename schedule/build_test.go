@@ -1,0 +1,115 @@
+package schedule
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestEveryKindBuildsValidPrograms builds every schedule for small counts: the
+// result passes Check and runs, or the error is about a count.
+func TestEveryKindBuildsValidPrograms(t *testing.T) {
+	for _, k := range Kinds() {
+		t.Run(k.Name, func(t *testing.T) {
+			for p := 1; p <= 7; p++ {
+				for m := 1; m <= 17; m++ {
+					for v := 1; v <= 4; v++ {
+						if k.FixedChunks && v != k.Chunks() || k.Name == "v-adaptive" && p*m > 24 {
+							continue
+						}
+						checkBuild(t, k, Options{Ranks: p, Microbatches: m, VirtualStages: v})
+					}
+				}
+			}
+		})
+	}
+}
+
+func checkBuild(t *testing.T, k Kind, o Options) {
+	t.Helper()
+	p, err := Build(k.Name, o)
+	if err != nil {
+		var count *CountError
+		require.True(t, errors.As(err, &count), "%+v: %v", o, err)
+		require.NotEmpty(t, count.Nearest, "%+v: %v", o, err)
+		return
+	}
+	r, err := p.Execute(UnitCosts())
+	require.NoError(t, err, "%+v", o)
+	require.Equal(t, k.Name, p.Kind)
+	require.GreaterOrEqual(t, r.Bubble(), 0.0, "%+v", o)
+	checkConservation(t, p, r, o)
+}
+
+// checkConservation: all ranks do the same work, busy and idle time add up to
+// the makespan, and every send has a receive.
+func checkConservation(t *testing.T, p *Program, r *Result, o Options) {
+	t.Helper()
+	work := 3 * float64(o.Microbatches*max(1, p.Batches)*p.Chunks)
+	if p.Placement == Bidirectional {
+		work /= 2
+	}
+	forward, backward := 0, 0
+	for rank := range p.Lists {
+		require.Equal(t, r.Makespan, r.Idle[rank]+work, "%s %+v", p.Kind, o)
+		require.LessOrEqual(t, r.Span[rank], r.Makespan)
+		require.LessOrEqual(t, r.PeakInput[rank], r.Peak[rank])
+		forward += r.Messages[rank][0]
+		backward += r.Messages[rank][1]
+	}
+	require.Equal(t, forward, backward, "%s %+v", p.Kind, o)
+}
+
+// TestNearestCountsAreAccepted: what an error suggests can be built.
+func TestNearestCountsAreAccepted(t *testing.T) {
+	cases := []struct {
+		kind string
+		o    Options
+	}{
+		{"dualpipe", Options{Ranks: 3, Microbatches: 12}},
+		{"dualpipe", Options{Ranks: 4, Microbatches: 9}},
+		{"chimera", Options{Ranks: 4, Microbatches: 6}},
+		{"interleaved", Options{Ranks: 4, Microbatches: 11, VirtualStages: 2}},
+		{"interleaved", Options{Ranks: 4, Microbatches: 11, VirtualStages: 2, GroupSize: 8}},
+		{"interleaved", Options{Ranks: 4, Microbatches: 9, VirtualStages: 2, System: Megatron}},
+		{"interleaved", Options{Ranks: 4, Microbatches: 10, VirtualStages: 2, System: Torch, GroupSize: 4}},
+		{"interleaved-zb", Options{Ranks: 4, Microbatches: 11, VirtualStages: 2}},
+		{"1f1b", Options{Ranks: 4, Microbatches: 3, System: Torch}},
+		{"1f1b", Options{Ranks: 4, Microbatches: 0}},
+		{"1f1b", Options{Ranks: 0, Microbatches: 4}},
+		{"1f1b", Options{Ranks: 4, Microbatches: 4, VirtualStages: 2}},
+		{"zb-v-auto", Options{Ranks: 4, Microbatches: 8, MemoryCap: 4}},
+		{"hanayo", Options{Ranks: 4, Microbatches: 8, VirtualStages: 3}},
+		{"grouped-interleaved", Options{Ranks: 4, Microbatches: 8, GroupSize: 1}},
+		{"pipedream-2bw", Options{Ranks: 4, Microbatches: 3}},
+		{"dualpipev", Options{Ranks: 4, Microbatches: 7}},
+		{"v-adaptive", Options{Ranks: 1, Microbatches: 7}},
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%s/%+v", c.kind, c.o), func(t *testing.T) {
+			_, err := Build(c.kind, c.o)
+			var e *CountError
+			require.True(t, errors.As(err, &e), "%v", err)
+			require.NotEmpty(t, e.Nearest)
+			for _, n := range e.Nearest {
+				o := c.o
+				switch e.Count {
+				case "ranks":
+					o.Ranks = n
+				case "microbatches":
+					o.Microbatches = n
+				case "virtual stages":
+					o.VirtualStages = n
+				case "group size":
+					o.GroupSize = n
+				case "memory cap":
+					o.MemoryCap = n
+				}
+				_, err := Build(c.kind, o)
+				require.NoError(t, err, "%d", n)
+			}
+		})
+	}
+}
