@@ -77,8 +77,8 @@ func (a *Allocator) mapMemory(i int32, size int64) bool {
 	b := a.blocks[i]
 	s := &a.sets[b.set]
 	small := a.pools[s.pool].small
-	size = roundUp(size, granule(small))
-	a.work.Maps += int(size / granule(small))
+	size = min(roundUp(size, granule(small)), b.size)
+	a.work.Maps += int(roundUp(size, granule(small)) / granule(small))
 	if size > a.DriverFree() {
 		a.work.Refused++
 		return false

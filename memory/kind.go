@@ -14,6 +14,8 @@ const (
 	CommBuffers              // collective and pipeline buffers
 	Context                  // CUDA context, kernels and library handles
 	numKindsByte             // count
+
+	noKind Kind = 255 // of blocks that were read from a file
 )
 
 // NumKinds is how many kinds there are.
