@@ -62,7 +62,17 @@ func (g *gantt) places() ([]place, float64) {
 	return out, y
 }
 
-// plot builds the chart's axes for one body of a page.
+// tallest is the height in points over which a row gets no easier to read.
+const tallest = 150
+
+// drawOn draws the chart with its axes, at the top of c where rows are few.
+func (g *gantt) drawOn(c draw.Canvas, xLabel string, ticks plot.ConstantTicks) {
+	_, height := g.places()
+	need := vg.Length(height)*g.theme.pt(tallest) + g.theme.pt(50)
+	g.plot(xLabel, ticks).Draw(draw.Crop(c, 0, 0, max(0, c.Size().Y-need), 0))
+}
+
+// plot builds the chart's axes.
 func (g *gantt) plot(xLabel string, ticks plot.ConstantTicks) *plot.Plot {
 	p := g.theme.axes(xLabel, "")
 	p.X.Min, p.X.Max = 0, g.end*1.005
@@ -220,27 +230,39 @@ func (s *bucket) flush(out []inked) []inked {
 	return out
 }
 
-// ganttLegend lists the kinds that occur, in the order of the table.
-func ganttLegend(rows []row, chunks int) []entry {
-	var seen [trace.NumKinds]bool
-	for _, r := range rows {
-		for _, b := range r.boxes {
-			if b.kind < trace.NumKinds {
-				seen[b.kind] = true
-			}
+// visible is the share, one over this, from which a thing can be seen on an
+// axis: a legend names nothing that cannot be found.
+const visible = 2000
+
+// legend lists the kinds that can be seen, in the order of the table.
+func (g *gantt) legend() []entry {
+	var most [trace.NumKinds]float64
+	for _, r := range g.rows {
+		for k, t := range busy(r.boxes) {
+			most[k] = max(most[k], t)
 		}
 	}
-	seen[trace.Bubble] = false
 	var out []entry
 	for k, s := range kindStyles {
-		if seen[k] {
+		if most[k] > g.end/visible && trace.Kind(k) != trace.Bubble {
 			out = append(out, entry{label: s.label, color: s.color})
 		}
 	}
 	idle := kindStyles[trace.Bubble]
 	out = append(out, entry{label: idle.label, color: idle.color})
-	if chunks > 1 {
+	if g.chunks > 1 {
 		out = append(out, entry{label: "dark foot: later model chunk", color: darken(blue, 0.55)})
 	}
 	return append(out, entry{label: "end of the step", color: ink, mark: markLine})
+}
+
+// busy sums the time of each kind.
+func busy(boxes []box) [trace.NumKinds]float64 {
+	var sum [trace.NumKinds]float64
+	for _, b := range boxes {
+		if b.kind < trace.NumKinds {
+			sum[b.kind] += b.end - b.start
+		}
+	}
+	return sum
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -16,7 +15,7 @@ import (
 	"trainsim/sim/trace"
 )
 
-var errNoLinks = errors.New("plots: the recording has no link counters to draw")
+var errNoLinks = errors.New("plots: neither the recording nor the report has links with load to draw")
 
 // shownLinks is how many links a figure has room for.
 const shownLinks = 8
@@ -24,7 +23,8 @@ const shownLinks = 8
 // Links draws the load of the busiest links over the step, each as a share of
 // its capacity. Links that differ in their numbers only (the same link of
 // another GPU) count as one sort, and every sort is shown before a second of
-// one. A recording without link counters is an error.
+// one. Without link counters the report's mean use is drawn; without that as
+// well, the error says so.
 func Links(r *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -33,7 +33,7 @@ func Links(r *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
 	end := recordingEnd(r)
 	loads := linkLoads(r)
 	if len(loads) == 0 || end <= 0 {
-		return nil, errNoLinks
+		return linkBars(rep, o)
 	}
 	chosen := chooseLinks(loads)
 	slot := make([]int, len(r.Counters))
@@ -46,7 +46,7 @@ func Links(r *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
 	f := &linkRows{links: chosen, levels: means(r, slot, len(chosen), end)}
 	return newFigure(o, page{
 		title:    o.title(rep, "use of the busiest links"),
-		subtitle: facts(stepFacts(rep), f.facts(len(loads))),
+		subtitle: facts(stepFacts(rep), linkCount(len(chosen), len(loads))),
 		legend:   []entry{{label: "load as a share of the link's capacity (dotted line: all of it)", color: slate}},
 		body:     f.body,
 	}), nil
@@ -59,6 +59,7 @@ type link struct {
 	sort     string  // name without digits
 	capacity float64 // bytes/s, or the largest rate seen when it is not known
 	mean     float64 // share of capacity
+	bytes    int64   // carried over the step, where no counter says more
 }
 
 // linkLoads returns the links with any load, busiest first.
@@ -91,7 +92,7 @@ func linkLoads(r *trace.Recording) []link {
 		if !(capacity > 0) {
 			capacity = largest[i]
 		}
-		out = append(out, link{i, c.Name, sortOf(c.Name), capacity, area[i] / end / capacity})
+		out = append(out, link{counter: i, name: c.Name, sort: sortOf(c.Name), capacity: capacity, mean: area[i] / end / capacity})
 	}
 	slices.SortStableFunc(out, func(a, b link) int {
 		return cmp.Or(cmp.Compare(b.mean, a.mean), cmp.Compare(a.name, b.name))
@@ -136,13 +137,6 @@ func chooseLinks(loads []link) []link {
 type linkRows struct {
 	levels
 	links []link
-}
-
-func (f *linkRows) facts(all int) string {
-	if all == 1 {
-		return "1 link with load"
-	}
-	return strconv.Itoa(len(f.links)) + " of " + strconv.Itoa(all) + " links with load"
 }
 
 // rowShare is how much of a link's row its full load takes.

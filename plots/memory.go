@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -43,9 +44,9 @@ type memory struct {
 	levels
 	rank, stage  int
 	capacity     float64
-	peak         float64 // largest of the stack
-	peakReserved float64 // largest of the reserved line
-	present      [8]bool
+	peak         float64            // largest of the stack
+	peakReserved float64            // largest of the reserved line
+	present      [reservedSlot]bool // whether the kind can be seen
 	phases       []phase
 	oom          float64 // when memory ran out; negative if it did not
 }
@@ -110,13 +111,15 @@ func (m *memory) summarise() {
 			if s < outsideKinds {
 				outside += v
 			}
-			m.present[s] = m.present[s] || v > 0
 		}
 		m.peak = max(m.peak, total)
 		if m.value[reservedSlot][col] > 0 {
 			m.value[reservedSlot][col] += outside
 		}
 		m.peakReserved = max(m.peakReserved, m.value[reservedSlot][col])
+	}
+	for s := range reservedSlot {
+		m.present[s] = slices.Max(m.value[s]) > m.peak/visible
 	}
 }
 
@@ -188,7 +191,10 @@ func (m *memory) facts(rep *report.Report) string {
 		}
 	}
 	if m.oom >= 0 {
-		oom = "OUT OF MEMORY at " + seconds(m.oom) + ": the step needs " + gibibytes(float64(rep.OOM.Needed))
+		oom = "OUT OF MEMORY at " + seconds(m.oom)
+		if rep.OOM.Needed > 0 {
+			oom += ": the step needs " + gibibytes(float64(rep.OOM.Needed))
+		}
 	}
 	return facts(oom, "peak "+gibibytes(m.peak), reserved, capacity)
 }

@@ -16,7 +16,8 @@ type phase struct {
 
 // phasesOf divides a rank's step as its schedule does: warm-up until the first
 // backward, steady state until the last forward, cool-down, optimizer. When no
-// forward follows a backward, the parts are forward and backward.
+// forward follows a backward, the parts are forward and backward. The optimizer
+// begins after the last of both; spans are recorded in the order of their ends.
 func phasesOf(r *trace.Recording, rank int) []phase {
 	var lastF, firstB, firstOpt, end sim.Time
 	firstB, firstOpt = sim.Forever, sim.Forever
@@ -29,9 +30,9 @@ func phasesOf(r *trace.Recording, rank int) []phase {
 		}
 		switch s.Kind {
 		case trace.Forward:
-			lastF = max(lastF, s.End)
-		case trace.Backward, trace.BackwardInput:
-			firstB = min(firstB, s.Start)
+			lastF, firstOpt = max(lastF, s.End), sim.Forever
+		case trace.Backward, trace.BackwardInput, trace.BackwardWeight:
+			firstB, firstOpt = min(firstB, s.Start), sim.Forever
 		case trace.Optimizer:
 			firstOpt = min(firstOpt, s.Start)
 		}

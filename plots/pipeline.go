@@ -31,7 +31,7 @@ func Pipeline(r *trace.Recording, rep *report.Report, o Options) (*Figure, error
 	return newFigure(o, page{
 		title:    o.title(rep, "pipeline of one training step"),
 		subtitle: stepFacts(rep),
-		legend:   ganttLegend(g.rows, g.chunks),
+		legend:   g.legend(),
 		body:     g.body,
 	}), nil
 }
@@ -40,7 +40,7 @@ func Pipeline(r *trace.Recording, rep *report.Report, o Options) (*Figure, error
 func (g *gantt) body(c draw.Canvas, t theme) {
 	g.theme = t
 	u := timeUnit(g.end)
-	g.plot("time in the step ("+u.name+")", linearTicks(g.end, u, 10)).Draw(c)
+	g.drawOn(c, "time in the step ("+u.name+")", linearTicks(g.end, u, 10))
 }
 
 // stepFacts says the step time, the bubble and the MFU where they are known.
@@ -64,8 +64,8 @@ func stepFacts(rep *report.Report) string {
 
 // stageLanes are the lanes of one stage's representative rank; -1 for none.
 type stageLanes struct {
-	stage, rank     int
-	actions, dpComm int32
+	stage, rank              int
+	actions, compute, dpComm int32
 }
 
 // representatives picks the lowest rank with an actions lane in each stage.
@@ -80,13 +80,20 @@ func representatives(r *trace.Recording) []stageLanes {
 		if !ok {
 			at = len(out)
 			byStage[l.Stage] = at
-			out = append(out, stageLanes{stage: l.Stage, rank: l.Rank, actions: int32(i), dpComm: -1})
+			out = append(out, stageLanes{stage: l.Stage, rank: l.Rank, actions: int32(i), compute: -1, dpComm: -1})
 		} else if l.Rank < out[at].rank {
 			out[at].rank, out[at].actions = l.Rank, int32(i)
 		}
 	}
 	for i, l := range r.Lanes {
-		if at, ok := byStage[l.Stage]; ok && l.Stream == trace.DPComm && l.Rank == out[at].rank {
+		at, ok := byStage[l.Stage]
+		if !ok || l.Rank != out[at].rank {
+			continue
+		}
+		switch l.Stream {
+		case trace.Compute:
+			out[at].compute = int32(i)
+		case trace.DPComm:
 			out[at].dpComm = int32(i)
 		}
 	}
@@ -105,21 +112,23 @@ func pipelineGantt(r *trace.Recording) (*gantt, error) {
 	if len(stages) > maxRows {
 		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(stages), maxRows)
 	}
+	g := &gantt{end: makespan(r).Seconds(), chunks: 1}
+	if g.end <= 0 {
+		return nil, errNoActions
+	}
 	lanes := make([]int32, 0, 2*len(stages))
 	for _, s := range stages {
 		lanes = append(lanes, s.actions, s.dpComm)
 	}
 	boxes := boxesOf(r, lanes)
-	g := &gantt{end: makespan(r).Seconds(), chunks: 1}
-	if g.end <= 0 {
-		return nil, errNoActions
-	}
+	inside := optimizerDetail(r, stages, boxes)
 	for i, s := range stages {
-		g.rows = append(g.rows, row{label: stageLabel(s, i, len(stages)), boxes: boxes[2*i]})
-		if len(boxes[2*i+1]) > 0 {
-			g.rows = append(g.rows, row{thin: true, boxes: boxes[2*i+1]})
+		actions, dp := detailed(boxes[2*i], inside[i], boxes[2*i+1]), boxes[2*i+1]
+		g.rows = append(g.rows, row{label: stageLabel(s, i, len(stages)), boxes: actions})
+		if busy(dp)[trace.CommDP] > g.end/visible {
+			g.rows = append(g.rows, row{label: streamLabel(len(stages)), thin: true, boxes: dp})
 		}
-		for _, b := range boxes[2*i] {
+		for _, b := range actions {
 			g.chunks = max(g.chunks, b.chunk+1)
 		}
 	}
@@ -134,6 +143,14 @@ func stageLabel(s stageLanes, i, stages int) string {
 	return fmt.Sprintf("stage %d (rank %d)", s.stage, s.rank)
 }
 
+// streamLabel names the communication row where there is room.
+func streamLabel(stages int) string {
+	if stages > 8 {
+		return ""
+	}
+	return "dp stream"
+}
+
 // makespan is the end of the last span.
 func makespan(r *trace.Recording) sim.Time {
 	var end sim.Time
@@ -146,6 +163,11 @@ func makespan(r *trace.Recording) sim.Time {
 // boxesOf collects the boxes of some lanes, each in the order of its start. A
 // lane of -1 has none. Idle spans are left to the background.
 func boxesOf(r *trace.Recording, lanes []int32) [][]box {
+	return boxesWhere(r, lanes, func(int, *trace.Span) bool { return true })
+}
+
+// boxesWhere is boxesOf for the spans of lanes[i] that keep(i, span) takes.
+func boxesWhere(r *trace.Recording, lanes []int32, keep func(int, *trace.Span) bool) [][]box {
 	at := make([]int32, len(r.Lanes))
 	for i := range at {
 		at[i] = -1
@@ -161,6 +183,9 @@ func boxesOf(r *trace.Recording, lanes []int32) [][]box {
 			continue
 		}
 		i := at[s.Lane]
+		if !keep(int(i), s) {
+			continue
+		}
 		out[i] = append(out[i], box{s.Start.Seconds(), s.End.Seconds(), s.Kind, numberOf(s), int(s.Chunk)})
 	}
 	for _, boxes := range out {

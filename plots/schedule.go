@@ -53,10 +53,10 @@ func Schedule(s ScheduleChart, o Options) (*Figure, error) {
 	return newFigure(o, page{
 		title:    name,
 		subtitle: s.Subtitle,
-		legend:   ganttLegend(g.rows, g.chunks),
+		legend:   g.legend(),
 		body: func(c draw.Canvas, t theme) {
 			g.theme = t
-			g.plot("time"+unit, linearTicks(g.end, timeUnits[len(timeUnits)-1], 12)).Draw(c)
+			g.drawOn(c, "time"+unit, linearTicks(g.end, timeUnits[len(timeUnits)-1], 12))
 		},
 	}), nil
 }

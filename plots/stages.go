@@ -79,7 +79,10 @@ func (m *memoryBars) facts() string {
 		}
 	}
 	verdict := "every stage fits"
-	if full > 0 {
+	switch {
+	case full == len(m.stages):
+		verdict = "DOES NOT FIT"
+	case full > 0:
 		verdict = fmt.Sprintf("%d of %d stages DO NOT FIT", full, len(m.stages))
 	}
 	capacity := ""
@@ -96,7 +99,7 @@ func (m *memoryBars) legend() []entry {
 	var out []entry
 	for k, s := range memoryStyles {
 		for _, kinds := range m.kinds {
-			if kinds[k] > 0 {
+			if kinds[k] > m.top/visible {
 				out = append(out, entry{label: s.label, color: s.color})
 				break
 			}

@@ -81,6 +81,9 @@ func sig(x float64, n int) string {
 // seconds writes a time with its unit, "1.23 s".
 func seconds(s float64) string {
 	u := pick(timeUnits, math.Abs(s))
+	if s == 0 {
+		return "0 s"
+	}
 	return sig(s/u.scale, 3) + " " + u.name
 }
 
