@@ -90,19 +90,15 @@ func (a *app) showMemory(cfgs []*step.Config, accounts []*memoryAccount) error {
 			misfits = append(misfits, cfgs[i].Name+": does not fit into memory")
 		}
 	}
-	var err error
-	switch {
-	case a.json && len(accounts) == 1:
-		err = a.writeJSON(accounts[0])
-	case a.json:
-		err = a.writeJSON(accounts)
-	default:
-		for i, m := range accounts {
-			if i > 0 {
-				fmt.Fprintln(a.stdout)
-			}
-			err = writeMemory(a.stdout, cfgs[i], m)
+	err := showAll(a, accounts)
+	for i, m := range accounts {
+		if a.json || err != nil {
+			break
 		}
+		if i > 0 {
+			fmt.Fprintln(a.stdout)
+		}
+		err = writeMemory(a.stdout, cfgs[i], m)
 	}
 	if err != nil || len(misfits) == 0 {
 		return err

@@ -66,6 +66,18 @@ func (a *app) writeJSON(v any) error {
 	return encodeJSON(a.stdout, v)
 }
 
+// showAll prints what a command made of each of its scenarios, if --json asks
+// for it: one document, an array of several.
+func showAll[T any](a *app, each []T) error {
+	switch {
+	case !a.json:
+		return nil
+	case len(each) == 1:
+		return a.writeJSON(each[0])
+	}
+	return a.writeJSON(each)
+}
+
 func encodeJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)

@@ -71,9 +71,16 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 	if r.printed {
 		return r.print(cfgs)
 	}
+	return r.runAll(cmd.Context(), cfgs)
+}
+
+// runAll simulates the scenarios one after the other. A file that cannot be
+// written does not keep the report from being printed.
+func (r *runCommand) runAll(ctx context.Context, cfgs []*step.Config) error {
 	var reports []*report.Report
+	var failed error
 	for i, cfg := range cfgs {
-		run, err := r.simulate(cmd.Context(), cfg)
+		run, err := r.simulate(ctx, cfg)
 		if err != nil {
 			return err
 		}
@@ -81,26 +88,32 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 		if err := r.show(cfg, run, i); err != nil {
 			return err
 		}
-		if err := r.write(cfg, run, len(cfgs) > 1); err != nil {
-			return err
+		if err := r.write(cfg, run, len(cfgs) > 1); failed == nil {
+			failed = err
 		}
 	}
-	if r.json {
-		if err := r.writeReports(reports); err != nil {
-			return err
-		}
+	if err := showAll(r.app, reports); err != nil {
+		return err
+	}
+	if failed != nil {
+		return failed
 	}
 	return verdict(cfgs, reports)
 }
 
 // print writes the resolved scenarios.
 func (r *runCommand) print(cfgs []*step.Config) error {
+	var resolved []any
 	for _, cfg := range cfgs {
+		resolved = append(resolved, scenarios.Resolved(cfg))
+		if r.json {
+			continue
+		}
 		if err := scenarios.Write(r.stdout, cfg); err != nil {
 			return err
 		}
 	}
-	return nil
+	return showAll(r.app, resolved)
 }
 
 // simulate runs one scenario.
@@ -141,14 +154,6 @@ func (r *runCommand) show(cfg *step.Config, run *report.Run, index int) error {
 		return err
 	}
 	return r.stdout.Flush()
-}
-
-// writeReports prints one JSON document: a report, or an array of several.
-func (r *runCommand) writeReports(reports []*report.Report) error {
-	if len(reports) == 1 {
-		return r.writeJSON(reports[0])
-	}
-	return r.writeJSON(reports)
 }
 
 // write writes the files of a run.

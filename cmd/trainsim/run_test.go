@@ -1,0 +1,284 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+	"trainsim/sim/trace"
+)
+
+// Every built-in scenario runs, keeps the invariants of a run, and gives the
+// same bytes twice.
+func TestEveryScenarioKeepsTheInvariants(t *testing.T) {
+	for _, name := range scenarios.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			first := trainsim("run", name, "--check", "--no-plots", "--json")
+			assert.Contains(t, []int{exitOK, exitUnrunnable}, first.code, first.stderr)
+			var rep report.Report
+			require.NoError(t, json.Unmarshal([]byte(first.stdout), &rep))
+			assert.Equal(t, first.code == exitUnrunnable, rep.OOM != nil)
+			assert.Equal(t, first.stdout, trainsim("run", name, "--no-plots", "--json").stdout)
+
+			saved, err := os.ReadFile(filepath.Join("trainsim-out", name, "report.json"))
+			require.NoError(t, err)
+			assert.Equal(t, first.stdout, string(saved))
+		})
+	}
+}
+
+func TestRunWritesFiguresThatPlotRedraws(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := trainsim("run", "pp4-1f1b-8", "--out", "out", "--trace", "out/trace.json.gz", "--timing")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "pp4-1f1b-8")
+	assert.Contains(t, r.stderr, "events in ")
+	for _, name := range []string{"pipeline.png", "memory.png", "memory-stages.png", "breakdown.png", "report.json", "run.json", "trace.json.gz"} {
+		assert.FileExists(t, filepath.Join("out", name))
+	}
+	f, err := os.Open("out/trace.json.gz")
+	require.NoError(t, err)
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	var events any
+	require.NoError(t, json.NewDecoder(z).Decode(&events))
+
+	first, err := os.ReadFile("out/pipeline.png")
+	require.NoError(t, err)
+	r = trainsim("plot", "out/run.json", "--out", "again")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.Empty(t, r.stdout)
+	again, err := os.ReadFile("again/pipeline.png")
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(first, again), "the redrawn figure differs")
+	assert.Equal(t, exitOK, trainsim("plot", "out/run.json", "--format", "svg", "--title", "x", "-q").code)
+	assert.FileExists(t, "out/pipeline.svg")
+}
+
+func TestTimingIsInTheReportOnlyWhenAskedFor(t *testing.T) {
+	t.Chdir(t.TempDir())
+	assert.NotContains(t, trainsim("run", "1b-static", "--no-plots", "--json").stdout, "wall_s")
+	assert.Contains(t, trainsim("run", "1b-static", "--no-plots", "--json", "--timing").stdout, `"wall_s"`)
+}
+
+func TestRunOutOfMemoryExits4WithAWholeReport(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := trainsim("run", "7b-dp8-8x24gb", "--quiet")
+	assert.Equal(t, exitUnrunnable, r.code)
+	assert.Contains(t, r.stdout, "OUT OF MEMORY")
+	assert.Contains(t, r.stdout, "Assumptions")
+	assert.Regexp(t, `^trainsim: 7b-dp8-8x24gb: out of memory on rank 0 \(stage 0\) in start-up: \d+\.\d GiB needed, 23\.6 GiB there\n$`, r.stderr)
+	assert.FileExists(t, "trainsim-out/7b-dp8-8x24gb/memory-stages.png")
+}
+
+func TestRunOfSeveralScenarios(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := trainsim("run", "pp4-gpipe-1", "1b-static", "--no-plots", "--json", "--out", "o")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	var reports []report.Report
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &reports))
+	assert.Len(t, reports, 2)
+	assert.FileExists(t, "o/pp4-gpipe-1/run.json")
+	assert.FileExists(t, "o/1b-static/run.json")
+
+	r = trainsim("run", "1b-static", "1b-static")
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, "give one of them another name")
+	r = trainsim("run", "1b-static", "pp4-gpipe-1", "--trace", "t.json")
+	assert.Equal(t, exitUsage, r.code)
+}
+
+func TestPrintedScenarioRunsTheSame(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := trainsim("run", "tp4-one-node", "--print-scenario", "--set", "schedule.microbatches=2", "--seed", "7")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "seed = 7\n")
+	require.NoError(t, os.WriteFile("resolved.toml", []byte(r.stdout), 0o666))
+	want := trainsim("run", "tp4-one-node", "--no-plots", "--json", "--set", "schedule.microbatches=2", "--seed", "7")
+	got := trainsim("run", "resolved.toml", "--no-plots", "--json")
+	assert.Equal(t, want.stdout, got.stdout)
+
+	var out, errs bytes.Buffer
+	assert.Equal(t, exitOK, run(context.Background(), []string{"run", "-", "--no-plots", "--json"}, strings.NewReader(r.stdout), &out, &errs), errs.String())
+	assert.Equal(t, want.stdout, out.String())
+	assert.True(t, json.Valid([]byte(trainsim("run", "tp4-one-node", "--print-scenario", "--json").stdout)))
+}
+
+func TestWritesThatFailAreErrorsButTheReportIsPrinted(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("file", nil, 0o666))
+	for _, tt := range [][]string{
+		{"--out", "file"}, {"--out", "file", "--json"}, {"--trace", "file/t.json"}, {"--trace", "/dev/full"},
+	} {
+		r := trainsim(append([]string{"run", "1b-static", "-q"}, tt...)...)
+		assert.Equal(t, exitFailure, r.code, tt)
+		assert.Regexp(t, `^trainsim: cannot write (file/\S+|/dev/full): (not a directory|no space left on device)\n$`, r.stderr)
+		assert.NotEmpty(t, r.stdout)
+	}
+}
+
+func TestRunStopsWhenToldTo(t *testing.T) {
+	t.Chdir(t.TempDir())
+	r := trainsim("run", "1b-static", "--max-events", "10", "-q")
+	assert.Equal(t, exitFailure, r.code)
+	assert.Contains(t, r.stderr, "1b-static: event limit reached: 10 events")
+	assert.Empty(t, r.stdout)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	assert.Equal(t, exitInterrupted, run(ctx, []string{"run", "70b-tp4-pp2"}, strings.NewReader(""), &out, &errs))
+	assert.Equal(t, "trainsim: interrupted\n", errs.String())
+	assert.NoDirExists(t, "trainsim-out")
+}
+
+func TestInvalidScenariosExit3(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("dir.toml", 0o777))
+	files := map[string]string{
+		"not-toml": "hello world", "unknown-key": "[model]\nfoo = 1", "wrong-type": "[parallel]\ntp = \"two\"",
+		"no-unit": "[gpu]\nmemory = 80", "nan": "[memory]\nmemory_fraction = nan", "negative": "[parallel]\npp = -1",
+		"preset": "[model]\npreset = \"llama-3-70c\"", "empty": "", "binary": "\x00\x01\xff",
+		"large": strings.Repeat("#", 5<<20),
+	}
+	for name, text := range files {
+		require.NoError(t, os.WriteFile(name+".toml", []byte(text), 0o666))
+	}
+	for _, name := range []string{"not-toml", "unknown-key", "wrong-type", "no-unit", "nan", "negative", "preset", "empty", "binary", "large", "dir", "missing"} {
+		for _, command := range []string{"run", "memory"} {
+			r := trainsim(command, name+".toml")
+			assert.Equal(t, exitInput, r.code, name)
+			assert.Empty(t, r.stdout, name)
+			assert.True(t, strings.HasPrefix(r.stderr, name+".toml:"), "%s: %s", name, r.stderr)
+			assert.Less(t, len(r.stderr), 10_000, name)
+		}
+	}
+	r := trainsim("run", "unknown-key.toml", "preset.toml", "--json")
+	assert.Equal(t, exitInput, r.code)
+	var doc struct {
+		Schema   string
+		Problems []scenarios.Problem
+	}
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &doc))
+	assert.Equal(t, errorsSchema, doc.Schema)
+	assert.Contains(t, r.stdout, `"file": "unknown-key.toml"`)
+	assert.Contains(t, r.stdout, `"file": "preset.toml"`)
+}
+
+func TestPlotRefusesWhatIsNoRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("x.json", []byte(`{"schema": "other"}`), 0o666))
+	for _, name := range []string{"x.json", "missing.json", ".", "-"} {
+		r := trainsim("plot", name)
+		assert.Equal(t, exitInput, r.code, name)
+		assert.True(t, strings.HasPrefix(r.stderr, "trainsim: "+name+": "), r.stderr)
+	}
+	r := trainsim("plot", "x.json", "--format", "gif")
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, `--format "gif": write png, svg, pdf`)
+}
+
+func TestMemory(t *testing.T) {
+	r := trainsim("memory", "1b-static")
+	assert.Equal(t, exitOK, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "1b-static: memory of the fullest GPU of each stage at its peak, in GiB")
+
+	r = trainsim("memory", "7b-dp8-8x24gb", "--json")
+	assert.Equal(t, exitUnrunnable, r.code)
+	assert.Equal(t, "trainsim: 7b-dp8-8x24gb: does not fit into memory\n", r.stderr)
+	var m memoryAccount
+	require.NoError(t, json.Unmarshal([]byte(r.stdout), &m))
+	assert.False(t, m.Fits)
+	at := m.MemoryPerStage[0].AtPeak
+	assert.InDelta(t, 112e9, float64(at.Weights+at.Gradients+at.Optimizer), 1e9)
+}
+
+// brokenRun returns a run that keeps the invariants, for one to be broken.
+func brokenRun(spoil func(*report.Run)) error {
+	rec := &trace.Recording{}
+	lane := rec.AddLane(trace.Lane{Stream: trace.Compute})
+	name := rec.Name("gemm")
+	rec.Add(trace.Span{Start: 0, End: 5, Lane: lane, Name: name})
+	rec.Add(trace.Span{Start: 5, End: 9, Lane: lane, Name: name})
+	link := rec.AddCounter(trace.Counter{Kind: trace.LinkRate, Name: "nic", Rank: -1, Limit: 100})
+	rec.Set(2, link, 100)
+	run := &report.Run{Recording: rec, Report: &report.Report{
+		TimePerStage: []report.StageTime{{Compute: 1, TPComm: 0.5, Bubble: 0.5, ExposedComm: 0.5, Step: 2}},
+		Bubble:       report.Bubble{Seconds: 0.5, Causes: report.Causes{Warmup: 0.2, Cooldown: 0.3}},
+	}}
+	spoil(run)
+	return checkRun(run)
+}
+
+func TestCheckFindsBrokenInvariants(t *testing.T) {
+	require.NoError(t, brokenRun(func(*report.Run) {}))
+	for want, spoil := range map[string]func(*report.Run){
+		`"gemm" starts at 4ps, before 5ps`:    func(r *report.Run) { r.Recording.Add(trace.Span{Start: 4, End: 6}) },
+		`span "gemm" from 7ps to 6ps`:         func(r *report.Run) { r.Recording.Add(trace.Span{Start: 7, End: 6}) },
+		"goes back from 2ps to 1ps":           func(r *report.Run) { r.Recording.Set(1, 0, 5) },
+		"counter nic of rank -1 is -5 at 3ps": func(r *report.Run) { r.Recording.Set(3, 0, -5) },
+		"is 200 at 3ps, above its limit 100":  func(r *report.Run) { r.Recording.Set(3, 0, 200) },
+		"the seconds of stage 0 add up to 3":  func(r *report.Run) { r.Report.TimePerStage[0].Compute++ },
+		"the communication of stage 0":        func(r *report.Run) { r.Report.TimePerStage[0].ExposedComm++ },
+		"the causes of the bubble add up":     func(r *report.Run) { r.Report.Bubble.Causes.Straggler++ },
+	} {
+		assert.ErrorContains(t, brokenRun(spoil), want)
+	}
+}
+
+func TestFolderNames(t *testing.T) {
+	for name, want := range map[string]string{"70b-tp4-pp2": "70b-tp4-pp2", "a/b": "a-b", "..": "unnamed", "": "unnamed", "x\n": "x-"} {
+		assert.Equal(t, want, fileName(name))
+	}
+}
+
+func TestListAndExplain(t *testing.T) {
+	for _, kind := range append(scenarios.ListKinds(), "schedules") {
+		r := trainsim("list", kind)
+		assert.Equal(t, exitOK, r.code)
+		for line := range strings.Lines(r.stdout) {
+			assert.Greater(t, len(strings.Fields(line)), 1, "%s: %q has no description", kind, line)
+		}
+		assert.True(t, json.Valid([]byte(trainsim("list", kind, "--json").stdout)))
+	}
+	assert.Contains(t, trainsim("list", "scenarios", "70b-tp4-pp2").stdout, `preset = "llama-2-70b"`)
+	assert.Contains(t, trainsim("list", "schedules", "1F1B").stdout, "1f1b: ")
+	assert.Contains(t, trainsim("list", "gpuss").stderr, `did you mean "gpus"?`)
+	assert.Equal(t, exitUsage, trainsim("list", "models", "nothing-like-it").code)
+	assert.Equal(t, exitUsage, trainsim("list", "schedules", "nothing-like-it").code)
+	assert.Equal(t, exitUsage, trainsim("list").code)
+
+	assert.Contains(t, trainsim("explain", "parallel.zero").stdout, "parallel.zero\n  ")
+	assert.Contains(t, trainsim("explain", "over_ideal").stdout, "bubble.over_ideal\n  ")
+	assert.Contains(t, trainsim("explain").stdout, "schedule.microbatches")
+	assert.True(t, json.Valid([]byte(trainsim("explain", "zero", "--json").stdout)))
+	assert.True(t, json.Valid([]byte(trainsim("explain", "--json").stdout)))
+	r := trainsim("explain", "paralel.zero")
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, `did you mean "parallel.zero"?`)
+}
+
+// A failed write behind a report is an error of the command.
+func TestAFullDiskBehindAReport(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{{"run", "1b-static", "--no-plots", "-q"}, {"list", "models"}, {"explain"}, {"memory", "1b-static"}} {
+		var errs bytes.Buffer
+		assert.Equal(t, exitFailure, run(context.Background(), args, strings.NewReader(""), full, &errs), args)
+		assert.Equal(t, "trainsim: standard output: no space left on device\n", errs.String())
+	}
+}
