@@ -1,37 +1,104 @@
 package gpu
 
-// AttentionCost holds the parameters of the fused attention model.
+import (
+	"math"
+
+	"trainsim/sim"
+)
+
+// AttentionCost holds the parameters of fused attention kernels.
 type AttentionCost struct {
-	// Forward and Backward are the shares of the tensor-core peak that long
-	// sequences reach.
-	Forward  float64 `toml:"forward_efficiency"`
-	Backward float64 `toml:"backward_efficiency"`
-	// Rows is how many query rows a thread block takes.
+	// Forward and Backward are the training kernels (FlashAttention, cuDNN).
+	Forward  FusedCost `toml:"forward"`
+	Backward FusedCost `toml:"backward"`
+	// Prefill is the inference library's forward kernel, which the published
+	// tables measure; training does not use it.
+	Prefill FusedCost `toml:"prefill"`
+}
+
+// FusedCost is the cost of one fused attention kernel. A thread block takes
+// Rows query rows of a head and walks over the keys.
+type FusedCost struct {
 	Rows int64 `toml:"block_rows"`
+	// Efficiency is the share of the tensor-core peak of the products alone.
+	Efficiency float64 `toml:"efficiency"`
+	// Score is the time that one multiprocessor spends on a score beside the
+	// products: exponentials and rescaling that are not hidden, in picoseconds.
+	Score float64 `toml:"score_ps"`
+	// Launch is the kernel's start and end, Setup a thread block's.
+	Launch sim.Time `toml:"launch"`
+	Setup  sim.Time `toml:"block_setup"`
+	// Tail is how much of the longest block's time the device waits at the end.
+	Tail float64 `toml:"tail"`
 }
 
 func (a *AttentionCost) check(c *checks) {
-	c.share("attention.forward_efficiency", a.Forward)
-	c.share("attention.backward_efficiency", a.Backward)
-	c.positive("attention.block_rows", float64(a.Rows))
+	a.Forward.check(c, "attention.forward.")
+	a.Backward.check(c, "attention.backward.")
+	a.Prefill.check(c, "attention.prefill.")
 }
 
-// attentionSeconds spreads one block of query rows a head over the multiprocessors.
+func (f *FusedCost) check(c *checks, key string) {
+	c.within(key+"block_rows", float64(f.Rows), 1, 1<<20)
+	c.share(key+"efficiency", f.Efficiency)
+	c.notNegative(key+"score_ps", f.Score)
+	c.notNegative(key+"launch", float64(f.Launch))
+	c.notNegative(key+"block_setup", float64(f.Setup))
+	c.within(key+"tail", f.Tail, 0, 1)
+}
+
 func (d *Device) attentionSeconds(k *Kernel) float64 {
-	blocks := max(k.Batch, 1) * max(k.Heads, 1) * ceilDiv(max(k.SeqQ, 1), d.Attention.Rows)
-	waves := float64(ceilDiv(blocks, int64(d.SMs)))
-	share := d.Attention.Forward
 	if k.Backward {
-		share = d.Attention.Backward
+		return d.fusedSeconds(k, &d.Attention.Backward)
 	}
-	rate := d.Peak(k.In) * share / float64(d.SMs)
-	return max(waves*(k.FLOPs()/float64(blocks))/rate, d.attentionTraffic(k))
+	return d.fusedSeconds(k, &d.Attention.Forward)
 }
 
+// fusedSeconds spreads the blocks of query rows over the multiprocessors. The
+// time is the mean load and a part of the longest block, at least the longest
+// block, and at least the time of the memory traffic.
+func (d *Device) fusedSeconds(k *Kernel, f *FusedCost) float64 {
+	rows := min(f.Rows, max(k.SeqQ, 1))
+	perHead := ceilDiv(max(k.SeqQ, 1), rows)
+	blocks := float64(max(k.Batch, 1)) * float64(max(k.Heads, 1)) * float64(perHead)
+	score := d.scoreSeconds(k, f) * float64(rows)
+	longest := f.Setup.Seconds() + float64(score*float64(max(k.SeqK, 1)))
+	mean := f.Setup.Seconds() + float64(score*meanKeys(k, rows))
+	load := blocks * mean / float64(d.SMs)
+	busy := max(load+float64(f.Tail*longest), longest)
+	return f.Launch.Seconds() + max(busy, d.attentionTraffic(k))
+}
+
+// scoreSeconds is one multiprocessor's time for one score: the products of
+// forward (2) or backward (5) and what the softmax adds.
+func (d *Device) scoreSeconds(k *Kernel, f *FusedCost) float64 {
+	products := 2.0
+	if k.Backward {
+		products = 5
+	}
+	flops := 2 * products * float64(max(k.HeadDim, 1))
+	return flops/(d.Peak(k.In)/float64(d.SMs)*f.Efficiency) + float64(f.Score*1e-12)
+}
+
+// meanKeys is the mean number of keys that a block of query rows meets. With a
+// causal mask a row sees the keys up to its own, and a block the keys of its last row.
+func meanKeys(k *Kernel, rows int64) float64 {
+	keys := float64(max(k.SeqK, 1))
+	if !k.Causal {
+		return keys
+	}
+	q := float64(max(k.SeqQ, 1))
+	seen := math.Max(keys-q, 0) + (min(q, keys)+float64(rows))/2
+	return min(seen, keys)
+}
+
+// attentionTraffic is the time to read and write the operands once: q, k, v and
+// the output, and in backward their gradients too.
 func (d *Device) attentionTraffic(k *Kernel) float64 {
-	q := float64(max(k.Batch, 1)*k.Heads*k.SeqQ) * float64(k.HeadDim)
-	kv := float64(max(k.Batch, 1)*max(k.KVHeads, 1)*k.SeqK) * float64(k.HeadDim)
-	bytes := float64(2*q+2*kv) * float64(k.In.Bytes())
+	b, dim := float64(max(k.Batch, 1)), float64(k.HeadDim)
+	q := b * float64(k.Heads) * float64(k.SeqQ) * dim
+	kv := b * float64(max(k.KVHeads, 1)) * float64(k.SeqK) * dim
+	bytes := (2*q + 2*kv) * float64(k.In.Bytes())
 	if k.Backward {
 		bytes *= 2
 	}

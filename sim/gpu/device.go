@@ -18,6 +18,8 @@ type Device struct {
 	Name string `toml:"-"`
 	// Description says in a line what the device is.
 	Description string `toml:"description"`
+	// Aliases are the names that the driver and published tables have for it.
+	Aliases []string `toml:"aliases"`
 	// Architecture is NVIDIA's name of the chip's generation, as in "ampere".
 	Architecture string `toml:"architecture"`
 	// ComputeCapability is CUDA's number of the generation times ten, as in 80.
@@ -45,6 +47,7 @@ type Device struct {
 	// LaunchGap is the GPU's own time between two kernels of a stream.
 	LaunchGap sim.Time `toml:"launch_gap"`
 
+	Power     PowerCost     `toml:"power"`
 	GEMM      GEMMCost      `toml:"gemm"`
 	Attention AttentionCost `toml:"attention"`
 	Streaming StreamingCost `toml:"streaming"`
@@ -137,6 +140,7 @@ func (d *Device) Validate() error {
 	c.notNegative("cuda_malloc", float64(d.Malloc))
 	c.notNegative("cuda_free", float64(d.Free))
 	c.notNegative("launch_gap", float64(d.LaunchGap))
+	d.Power.check(&c)
 	d.GEMM.check(&c)
 	d.Attention.check(&c)
 	d.Streaming.check(&c)
@@ -166,5 +170,11 @@ func (c *checks) notNegative(key string, x float64) {
 func (c *checks) share(key string, x float64) {
 	if !(x > 0 && x <= 1) {
 		c.fail(key, "is %g; write a share of the peak above 0 and at most 1", x)
+	}
+}
+
+func (c *checks) within(key string, x, lo, hi float64) {
+	if !(x >= lo && x <= hi) {
+		c.fail(key, "is %g; write a figure from %g to %g", x, lo, hi)
 	}
 }

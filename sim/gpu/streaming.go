@@ -1,8 +1,14 @@
 package gpu
 
+import "trainsim/sim"
+
 // StreamingCost holds the parameters of kernels bound by memory traffic: the
-// share of the memory bandwidth that each class reaches on large tensors.
+// share of the memory bandwidth that each class reaches on large tensors, and
+// the time that a kernel takes whatever its size.
 type StreamingCost struct {
+	// Latency is the time of a kernel on an almost empty tensor.
+	Latency sim.Time `toml:"latency"`
+
 	Elementwise  float64 `toml:"elementwise"`
 	Norm         float64 `toml:"norm"`
 	Softmax      float64 `toml:"softmax"`
@@ -35,17 +41,15 @@ func (s *StreamingCost) of(c Class) float64 {
 }
 
 func (s *StreamingCost) check(c *checks) {
-	c.share("streaming.elementwise", s.Elementwise)
-	c.share("streaming.norm", s.Norm)
-	c.share("streaming.softmax", s.Softmax)
-	c.share("streaming.cross_entropy", s.CrossEntropy)
-	c.share("streaming.embedding", s.Embedding)
-	c.share("streaming.copy", s.Copy)
-	c.share("streaming.optimizer", s.Optimizer)
-	c.share("streaming.reduction", s.Reduction)
+	c.notNegative("streaming.latency", float64(s.Latency))
+	for class := range NumClasses {
+		c.share("streaming."+class.String(), s.of(class))
+	}
 }
 
+// memorySeconds is a latency and the traffic at the class's bandwidth, so that
+// small tensors reach a small part of it.
 func (d *Device) memorySeconds(k *Kernel) float64 {
 	bytes := float64(max(k.ReadBytes, 0)) + float64(max(k.WriteBytes, 0))
-	return bytes / (float64(d.MemoryBandwidth) * d.Streaming.of(k.Class))
+	return d.Streaming.Latency.Seconds() + bytes/(float64(d.MemoryBandwidth)*d.Streaming.of(k.Class))
 }

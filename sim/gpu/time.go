@@ -2,19 +2,46 @@ package gpu
 
 import "trainsim/sim"
 
-// Time returns how long the kernel keeps the GPU busy, with the gap that its
-// launch leaves on the device. It is a pure function of its arguments.
+// Time returns how long the kernel keeps the GPU busy in the middle of a
+// training step, with the gap that its launch leaves on the device. It is a
+// pure function of its arguments and takes about a microsecond.
 func (d *Device) Time(k *Kernel) sim.Time {
-	var seconds float64
+	s := d.fullClockSeconds(k)
+	return d.launched(k, s*d.Power.slowdown(d.share(k, s)))
+}
+
+// TimeAlone returns how long the kernel takes in a benchmark that launches it
+// repeats times in a row and nothing else: a burst that is too short for the
+// power limit to bite runs at full clock.
+func (d *Device) TimeAlone(k *Kernel, repeats int) sim.Time {
+	s := d.fullClockSeconds(k)
+	return d.launched(k, s*d.Power.briefly(d.share(k, s), s*float64(repeats)))
+}
+
+func (d *Device) launched(k *Kernel, seconds float64) sim.Time {
+	return max(sim.FromSeconds(seconds), 0) + d.LaunchGap*sim.Time(max(k.Launches, 1))
+}
+
+// share is the part of the peak arithmetic rate that the kernel reaches in the
+// given seconds.
+func (d *Device) share(k *Kernel, seconds float64) float64 {
+	if seconds <= 0 {
+		return 0
+	}
+	return k.FLOPs() / seconds / d.Peak(k.In)
+}
+
+// fullClockSeconds is the kernel's time without its launch and without the power limit.
+func (d *Device) fullClockSeconds(k *Kernel) float64 {
 	switch k.Kind {
 	case GEMM:
-		seconds = d.gemmSeconds(k)
+		return d.gemmSeconds(k)
 	case Attention:
-		seconds = d.attentionSeconds(k)
+		return d.attentionSeconds(k)
 	case Memory:
-		seconds = d.memorySeconds(k)
+		return d.memorySeconds(k)
 	}
-	return max(sim.FromSeconds(seconds), 0) + d.LaunchGap*sim.Time(max(k.Launches, 1))
+	return 0
 }
 
 // ceilDiv returns a/b rounded up for a >= 0 and b > 0.
