@@ -12,7 +12,7 @@ import (
 type recorder struct {
 	rec      *trace.Recording
 	recorded []recorded
-	sent     commStat // of the first recorded rank; see message
+	links    *linkMeter
 }
 
 // recorded is one rank's lanes, communication totals and memory cursor.
@@ -33,14 +33,17 @@ type commStat struct {
 	seconds, exposed sim.Time
 }
 
-func newRecorder(m *machine, all bool, account []RankMemory) *recorder {
+func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
 	rc := &recorder{rec: &trace.Recording{}}
+	if o.NoRecording {
+		return rc
+	}
 	for _, n := range m.job.compiler.names {
 		rc.rec.Name(n)
 	}
 	columns := m.job.Config.Parallel.columns()
 	for r := range m.ranks {
-		if r%columns != 0 && !all {
+		if r%columns != 0 && !o.RecordAll {
 			continue
 		}
 		stage := r / columns
@@ -96,17 +99,14 @@ var groupStreams = [model.NumGroups]trace.Stream{
 	model.DP: trace.DPComm, model.Embedding: trace.DPComm, model.World: trace.DPComm,
 }
 
-func (rc *recorder) collective(rs *rankState, g *group, comm int32, from, to sim.Time) {
+func (rc *recorder) collective(rs *rankState, g *group, comm int32, from, to, exposed sim.Time) {
 	rd := rc.of(rs)
 	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.kind]], Kind: groupKinds[g.kind],
 		Name: rc.rec.Name(g.kind.String()), Microbatch: -1})
 	s := &rd.comms[comm]
 	s.count++
 	s.seconds += to - from
-}
-
-func (rc *recorder) exposed(rs *rankState, _ *group, comm int32, t sim.Time) {
-	rc.of(rs).comms[comm].exposed += t
+	s.exposed += exposed
 }
 
 // message records a hand-off on both ends' lanes.

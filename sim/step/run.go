@@ -18,6 +18,9 @@ var ErrDeadlock = errors.New("deadlock")
 type Options struct {
 	// RecordAll records every rank, not one of every pipeline rank.
 	RecordAll bool
+	// NoRecording keeps only times and memory: the Recording is empty and there
+	// are no totals of collectives.
+	NoRecording bool
 	// MaxEvents caps the engine's events; 0 means no cap.
 	MaxEvents uint64
 }
@@ -83,7 +86,9 @@ func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
 	m := newMachine(j, &e)
-	m.record = newRecorder(m, o.RecordAll, account)
+	m.record = newRecorder(m, o, account)
+	m.record.links = newLinkMeter(len(j.Topology.Links()))
+	m.network.Record(m.record.links.change)
 	m.start()
 	if err := e.Run(ctx); err != nil {
 		return nil, err
@@ -138,6 +143,7 @@ func (m *machine) result(account []RankMemory) *Result {
 		m.bookEnd(rs)
 		r.Stages = append(r.Stages, stageTime(&rs.books))
 	}
+	m.record.links.write(r.Recording, j.Topology.Links(), m.end)
 	m.firstOOM(r)
 	r.Comms = m.commTotals()
 	r.Links = m.linkTotals()

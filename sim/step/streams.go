@@ -79,31 +79,38 @@ func (m *machine) finishCollective(id int32) {
 	for _, r := range g.ranks {
 		rs := &m.ranks[r]
 		if rs.recorded >= 0 {
-			m.record.collective(rs, g, e.comm, s.started, m.engine.Now())
+			m.recordCollective(rs, id, e.comm)
 		}
 	}
 	started := s.started
 	m.startCollective(id)
 	for _, r := range g.ranks {
 		if rs := &m.ranks[r]; rs.wait == onStream && rs.waitGroup == id && rs.waitIndex < s.base {
-			m.resumeFromStream(r, g, e.comm, started)
+			m.resumeFromStream(r, g, started)
 		}
 	}
 }
 
+// recordCollective records a finished collective of a rank. It is exposed for
+// as long as the rank waits for its stream, be it for a later collective.
+func (m *machine) recordCollective(rs *rankState, id, comm int32) {
+	s, now := &m.streams[id], m.engine.Now()
+	var exposed sim.Time
+	if rs.wait == onStream && rs.waitGroup == id {
+		exposed = now - max(rs.clock, s.started)
+	}
+	m.record.collective(rs, &m.job.groups[id], comm, s.started, now, exposed)
+}
+
 // resumeFromStream lets a rank go on that waited for a collective. Waiting for
 // members on other stages is idle time, like any other wait for a stage.
-func (m *machine) resumeFromStream(r int32, g *group, comm int32, started sim.Time) {
+func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
 	rs := &m.ranks[r]
 	b := bookOf[groupKinds[g.kind]]
-	before := rs.books[b]
 	if g.kind == model.Embedding || g.kind == model.World {
 		m.bookWait(rs, b, started)
 	} else {
 		m.book(rs, b, m.engine.Now())
-	}
-	if rs.recorded >= 0 {
-		m.record.exposed(rs, g, comm, rs.books[b]-before)
 	}
 	rs.wait = running
 	m.next(r)
