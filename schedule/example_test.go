@@ -1,0 +1,63 @@
+package schedule_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"trainsim/schedule"
+)
+
+// Four ranks and eight micro-batches under two schedules: the bubble as a share
+// of the step is 27 % with 1F1B and 16 % with two chunks a rank, whose actions
+// take half the time.
+func Example() {
+	for _, c := range []struct {
+		kind  string
+		costs schedule.Costs
+	}{
+		{"1f1b", schedule.Costs{StageCost: schedule.StageCost{Forward: 2, BackwardInput: 2, BackwardWeight: 2}}},
+		{"interleaved", schedule.UnitCosts()},
+	} {
+		p, err := schedule.Build(c.kind, schedule.Options{Ranks: 4, Microbatches: 8})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		r, err := p.Execute(c.costs)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: makespan %g, bubble %.1f %% of it, rank 0 starts %s\n", p.Kind, r.Makespan, 100*r.BubbleOverTotal(), strings.Join(p.Tokens(0)[:6], " "))
+	}
+	// Output:
+	// 1f1b: makespan 66, bubble 27.3 % of it, rank 0 starts F0 F1 F2 F3 B0 F4
+	// interleaved: makespan 57, bubble 15.8 % of it, rank 0 starts F0.0 F1.0 F2.0 F3.0 F0.1 F1.1
+}
+
+func ExampleProgram_Gantt() {
+	p, err := schedule.Build("zb-h1", schedule.Options{Ranks: 2, Microbatches: 3})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	r, err := p.Execute(schedule.UnitCosts())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := p.Gantt(os.Stdout, r, schedule.GanttOptions{Width: 40}); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// rank 0 F0==F1==....I0--W0~~F2==I1--W1~~I2--W2~~
+	// rank 1 ....F0==I0--F1==I1--W0~~F2==I2--W1~~W2~~
+	//        |0                  |5                  |10
+}
+
+func ExampleParseCSV() {
+	_, err := schedule.ParseCSV(strings.NewReader("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1F1\n"), "my.csv")
+	fmt.Println(err)
+	// Output: my.csv: row 2, column 4 ("1F1"): runs a second time; each micro-batch passes once through each chunk
+}
