@@ -37,7 +37,8 @@ func idealSteps(op Op, n int) int {
 	return n - 1
 }
 
-// ncclPlan chooses algorithm and protocol as NCCL does.
+// ncclPlan chooses algorithm and protocol as NCCL does and takes the time that
+// the hardware was measured to take.
 func (c *Communicator) ncclPlan(p *Plan) {
 	best, ok := c.tuner.choose(p.Op, p.Message)
 	if !ok {
@@ -50,19 +51,103 @@ func (c *Communicator) ncclPlan(p *Plan) {
 	if best.algorithm == NVLS || best.algorithm == NVLSTree {
 		pt = onSwitch
 	}
-	bw := (best.micros - best.lat)
-	rate := float64(p.Message) / bw * 1e6
-	p.Latency = sim.FromSeconds(best.lat * 1e-6)
-	c.t.carry(p, c.trafficOf(p.Op, pt, best.protocol), rate)
+	tr := c.trafficOf(p.Op, pt, best.protocol)
+	call := c.callCost(p, &best)
+	p.Latency = sim.FromSeconds(call.lat * 1e-6)
+	c.t.carry(p, tr, c.channelLimit(p, call.bw*1e9))
+}
+
+// callCost returns the time of one call alone on its links.
+func (c *Communicator) callCost(p *Plan, best *choice) cost {
+	perf, bus := c.performance()
+	n := len(c.devices)
+	vol, k := p.Op.BusFactor(n), float64(idealSteps(p.Op, n))
+	switch {
+	case best.algorithm == NVLS || best.algorithm == NVLSTree:
+		return perf.sharp(best.algorithm).time(p.Message, best.estimate)
+	case best.algorithm != Ring || len(c.groups) > 1 || p.Op == Broadcast || p.Op == Reduce:
+		return c.estimatedCost(p, best, perf)
+	case best.protocol == LL:
+		return perf.ll.time(p.Message, k, vol, bus/2)
+	case best.protocol == LL128:
+		return perf.ll128.time(p.Message, k, vol, bus)
+	}
+	return perf.simple.time(p.Op, p.Message, n, k, vol, bus)
+}
+
+// estimatedCost is NCCL's own estimate, for what the measured tables do not
+// cover: trees, rings over several nodes, broadcasts.
+func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *performance) cost {
+	bytes := float64(p.Message)
+	e := c.tuner.cell(p.Op, best.algorithm, best.protocol)
+	us := c.tuner.time(p.Op, best.algorithm, best.protocol, e, p.Message)
+	bw := bytes / (1000 * (us - best.lat))
+	if c.worst > PathNVB {
+		bw *= perf.simple.share
+	}
+	return cost{lat: best.lat, bw: bw}
+}
+
+// performance returns the class of the communicator's hardware and the
+// bandwidth of its rings in GB/s: NCCL's figure where NVLink joins the devices
+// of a node, what the links give elsewhere.
+func (c *Communicator) performance() (*performance, float64) {
+	if c.worst <= PathNVB {
+		g := &c.tuner.graphs[Ring]
+		return &nvlinkPerformance[generationOf(c.tuner.cc)], float64(g.channels) * g.intra
+	}
+	tr := c.trafficOf(AllGather, onRings, Simple)
+	if tr.bottleneck == none {
+		return &pciePerformance, 1
+	}
+	edge := tr.unit / AllGather.BusFactor(len(c.devices)) // of the ring's bytes, on the bottleneck
+	return &pciePerformance, c.t.links[tr.bottleneck].Capacity / edge / 1e9
+}
+
+// channelLimit lowers a rate when the settings allow fewer channels than NCCL
+// would use: one channel moves at most what a channel of LL128 does.
+func (c *Communicator) channelLimit(p *Plan, rate float64) float64 {
+	if c.settings.MaxChannels == 0 {
+		return rate
+	}
+	per := ringLL128[generationOf(c.tuner.cc)].at(1) * 1e9
+	return min(rate, float64(c.tuner.channels)*per/p.BusFactor)
 }
 
 // exchangePlan is a set of point-to-point transfers at once.
 func (c *Communicator) exchangePlan(p *Plan) {
 	tr := c.trafficOf(p.Op, patternOf(p.Op), Simple)
-	p.Algorithm = Direct
-	p.Channels = 1
-	p.Latency = tr.hop
-	c.t.carry(p, tr, 0)
+	perf, bus := c.performance()
+	n := len(c.devices)
+	if p.Op == SendRecv {
+		n = 2
+	}
+	d := perf.direct
+	if p.Op == SendRecv {
+		d.copy = 0
+	}
+	local := min(n, c.largest)
+	call := d.time(p.Message, max(local, 2), p.BusFactor, bus)
+	if len(c.groups) > 1 {
+		call.lat += stepLatency[Ring][hwNet][Simple] + c.tuner.netOverhead(LL)*float64(n-local)/netChannels
+		call.bw = 0
+	}
+	p.Algorithm, p.Channels = Direct, c.p2pChannels()
+	p.Latency = sim.FromSeconds(call.lat * 1e-6)
+	c.t.carry(p, tr, call.bw*1e9)
+}
+
+// netChannels is how many messages to different peers are posted at once.
+const netChannels = 8
+
+// p2pChannels is the number of channels of an exchange: the communicator's,
+// rounded up to a power of two.
+func (c *Communicator) p2pChannels() int {
+	n := 1
+	for n < c.tuner.channels {
+		n *= 2
+	}
+	return n
 }
 
 // carry fills the progress of a plan from its traffic; cap is the plan's own

@@ -11,7 +11,8 @@ import (
 // the same names, and which model is used.
 type Settings struct {
 	// Model is "nccl" (default: NCCL's algorithms, protocols and channels) or
-	// "ideal" (rings at the links' own latency and bandwidth).
+	// "ideal" (rings at the links' own latency and bandwidth) or "free" (no
+	// communication takes time, for comparing schedules with closed forms).
 	Model string `toml:"model"`
 	// Algo lists the allowed algorithms (NCCL_ALGO), empty for all.
 	Algo []string `toml:"algo"`
@@ -34,8 +35,8 @@ type Settings struct {
 
 // Validate returns what is wrong with the settings, or nil.
 func (s *Settings) Validate() error {
-	if s.Model != "" && s.Model != "nccl" && s.Model != "ideal" {
-		return fmt.Errorf("model: unknown model %q; write nccl or ideal", s.Model)
+	if s.Model != "" && s.Model != "nccl" && s.Model != "ideal" && s.Model != "free" {
+		return fmt.Errorf("model: unknown model %q; write nccl, ideal or free", s.Model)
 	}
 	for _, a := range s.Algo {
 		if _, err := ParseAlgorithm(a); err != nil {

@@ -2,6 +2,7 @@ package interconnect
 
 import (
 	"fmt"
+	"sync"
 
 	"trainsim/sim"
 )
@@ -42,12 +43,15 @@ type LinkUse struct {
 }
 
 // Topology is a cluster's links and the routes over them. It does not change
-// once built and may be shared by runs.
+// once built and may be shared by runs on several goroutines.
 type Topology struct {
 	cfg    Config
 	node   nodeShape
 	links  []Link
 	fabric fabricShape
+
+	mu    sync.Mutex
+	sends map[sendKey]*sendWay
 }
 
 // Build makes the topology of a configuration. The error joins all problems
