@@ -1,0 +1,104 @@
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
+)
+
+// go test ./cmd/trainsim -update rewrites the golden files and the output that
+// README.md shows. A number that moves belongs in CHANGELOG.md.
+var update = flag.Bool("update", false, "rewrite golden files and the README's output")
+
+var goldenDir = func() string {
+	dir, err := filepath.Abs("testdata/golden")
+	if err != nil {
+		panic(err)
+	}
+	return dir
+}()
+
+// golden compares text with a file; a missing file is an empty one.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join(goldenDir, name)
+	if *update {
+		if got == "" {
+			os.Remove(path)
+			return
+		}
+		require.NoError(t, os.MkdirAll(goldenDir, 0o777))
+		require.NoError(t, os.WriteFile(path, []byte(got), 0o666))
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+	assert.Equal(t, string(want), got, "%s: if the change is meant, go test ./cmd/trainsim -update", name)
+}
+
+// The report of every built-in scenario, as people read it. What a number has
+// to be is tested where it is computed; this shows that one moved.
+func TestGoldenReports(t *testing.T) {
+	expected := []string{"keys.txt"}
+	for _, name := range scenarios.Names() {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			r := trainsim("run", name, "--quiet", "--no-plots")
+			golden(t, name+".stdout", r.stdout)
+			golden(t, name+".stderr", r.stderr)
+		})
+		expected = append(expected, name+".stdout", name+".stderr")
+	}
+	for _, file := range listDir(t, goldenDir) {
+		assert.Contains(t, expected, file, "a golden file that no test reads")
+	}
+}
+
+// A key of the JSON report is never renamed or dropped.
+func TestGoldenJSONKeys(t *testing.T) {
+	t.Chdir(t.TempDir())
+	keys := map[string]bool{}
+	for _, args := range [][]string{{"70b-tp4-pp2", "--timing"}, {"7b-dp8-8x24gb"}} {
+		var doc map[string]any
+		out := trainsim(append([]string{"run", "--json", "--no-plots", "-q"}, args...)...).stdout
+		require.NoError(t, json.Unmarshal([]byte(out), &doc))
+		delete(doc, "scenario")
+		keyPaths("", doc, keys)
+	}
+	var list []string
+	for k := range keys {
+		list = append(list, k)
+	}
+	slices.Sort(list)
+	golden(t, "keys.txt", strings.Join(list, "\n")+"\n")
+}
+
+// keyPaths collects the paths of all keys; elements of an array share one.
+func keyPaths(at string, v any, out map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if at == "advice[].change" { // scenario keys, not the report's
+				return
+			}
+			path := strings.TrimPrefix(at+"."+k, ".")
+			out[path] = true
+			keyPaths(path, x, out)
+		}
+	case []any:
+		for _, x := range v {
+			keyPaths(at+"[]", x, out)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
+)
+
+// ours are the beginnings of command lines that this binary answers; others in
+// the README are for a shell.
+var ours = []string{"go run ./cmd/trainsim ", "trainsim "}
+
+// TestReadmeCommands runs every "$ trainsim ..." line in a console block of the
+// README and compares its stdout with the lines below it. A last line of "..."
+// stands for the rest of the output.
+func TestReadmeCommands(t *testing.T) {
+	readme, err := filepath.Abs(filepath.Join(moduleRoot, "README.md"))
+	require.NoError(t, err)
+	text, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	shipped, err := filepath.Abs(filepath.Join(moduleRoot, "scenarios"))
+	require.NoError(t, err)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Symlink(shipped, "scenarios"))
+
+	blocks := strings.Split(string(text), "```")
+	ran := 0
+	for i := 1; i < len(blocks); i += 2 {
+		body, console := strings.CutPrefix(blocks[i], "console\n")
+		if !console {
+			continue
+		}
+		out, n := runBlock(t, body)
+		if !*update {
+			assert.Equal(t, body, out, "if the change is meant, go test ./cmd/trainsim -update")
+		}
+		blocks[i] = "console\n" + out
+		ran += n
+	}
+	assert.Greater(t, ran, 0)
+	if *update {
+		require.NoError(t, os.WriteFile(readme, []byte(strings.Join(blocks, "```")), 0o666))
+	}
+}
+
+// Every scenario that the README shows loads.
+func TestReadmeScenarios(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(moduleRoot, "README.md"))
+	require.NoError(t, err)
+	blocks := strings.Split(string(text), "```")
+	for i := 1; i < len(blocks); i += 2 {
+		if body, ok := strings.CutPrefix(blocks[i], "toml\n"); ok {
+			_, err := scenarios.LoadReader(strings.NewReader(body), "README.md", nil)
+			assert.NoError(t, err)
+		}
+	}
+}
+
+// runBlock returns a console block with the output that its commands have now,
+// and how many of them it ran.
+func runBlock(t *testing.T, body string) (out string, ran int) {
+	var b strings.Builder
+	parts := strings.Split("\n"+body, "\n$ ")
+	b.WriteString(strings.TrimPrefix(parts[0], "\n"))
+	for _, part := range parts[1:] {
+		line, shown, _ := strings.Cut(part, "\n")
+		b.WriteString("$ " + line + "\n")
+		for _, prefix := range ours {
+			args, ok := strings.CutPrefix(line, prefix)
+			if !ok {
+				continue
+			}
+			r := trainsim(strings.Fields(args)...)
+			assert.Contains(t, []int{exitOK, exitUnrunnable}, r.code, "%s: %s", line, r.stderr)
+			shown = visible(shown, r.stdout)
+			ran++
+			break
+		}
+		b.WriteString(shown)
+		if shown != "" && !strings.HasSuffix(shown, "\n") {
+			b.WriteString("\n")
+		}
+	}
+	return b.String(), ran
+}
+
+// visible cuts output after as many lines as are shown before a last "...".
+func visible(shown, output string) string {
+	lines := strings.Split(strings.TrimSuffix(shown, "\n"), "\n")
+	n := len(lines) - 1
+	if lines[n] != "..." {
+		return output
+	}
+	now := strings.SplitAfter(output, "\n")
+	return strings.Join(now[:min(n, len(now))], "") + "...\n"
+}
