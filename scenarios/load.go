@@ -42,9 +42,7 @@ func (l *loader) load(sets []string) (*step.Config, error) {
 		return nil, l.out.err()
 	}
 	l.set(sets)
-	l.resolve()
-	cfg := &step.Config{}
-	l.dec.table(reflect.ValueOf(cfg).Elem(), l.root, "")
+	cfg := l.decode()
 	if cfg.Name == "" {
 		cfg.Name = l.defaultName()
 	}
@@ -54,6 +52,14 @@ func (l *loader) load(sets []string) (*step.Config, error) {
 		return nil, err
 	}
 	return cfg, nil
+}
+
+// decode resolves what the tree names and fills a Config from it.
+func (l *loader) decode() *step.Config {
+	l.resolve()
+	cfg := &step.Config{}
+	l.dec.table(reflect.ValueOf(cfg).Elem(), l.root, "")
+	return cfg
 }
 
 // defaultName is the file's name without its ending.

@@ -1,0 +1,158 @@
+package scenarios
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"trainsim/sim/step"
+)
+
+// Run is one measured training run: a row of a table of runs.
+type Run struct {
+	// ID names the row; Family is the part before its last dash.
+	ID, Family string
+	// Line is the row's line in the file.
+	Line int
+	// Quality is the table's word for how well the row is known, "A" or "B".
+	Quality string
+	// Config is the job of the row; nil where Skipped says why there is none.
+	Config *step.Config
+	// Seconds is the measured time of a step, 0 where none was published.
+	Seconds float64
+	// MemoryBytes is the measured peak of the fullest GPU, 0 where none was
+	// published, and MemoryMetric says which figure it is.
+	MemoryBytes  int64
+	MemoryMetric MemoryMetric
+	// OOM says that the run ran out of memory.
+	OOM bool
+	// Skipped says why the row cannot be run, with its place in the file;
+	// empty where it can.
+	Skipped string
+}
+
+// MemoryMetric names a figure of used memory.
+type MemoryMetric string
+
+// Figures of used memory.
+const (
+	Allocated MemoryMetric = "allocated"  // torch.cuda.max_memory_allocated
+	Reserved  MemoryMetric = "reserved"   // torch.cuda.max_memory_reserved
+	NvidiaSMI MemoryMetric = "nvidia_smi" // with the CUDA context and NCCL's buffers
+)
+
+var memoryMetrics = []string{string(Allocated), string(Reserved), string(NvidiaSMI)}
+
+// IsRuns reports whether a CSV header is that of a table of measured runs.
+func IsRuns(header []string) bool {
+	h := newHeader(header)
+	for i := range runColumns {
+		if _, ok := h.index[runColumns[i].name]; runColumns[i].required && !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadRuns reads a table of measured training runs, a CSV file with the columns
+// of [RunColumns]. The name stands for the file in messages, and cluster
+// presets are looked for beside it, then among the built-in ones. A header or
+// quoting that is wrong is an [*Errors]; a row that is wrong, or whose job
+// cannot be run, is returned with Skipped set.
+func ReadRuns(r io.Reader, name string) ([]Run, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	header, err := c.Read()
+	if err != nil {
+		return nil, csvError(name, err)
+	}
+	h := newHeader(header)
+	if err := h.check(name, c); err != nil {
+		return nil, err
+	}
+	machines := machines{dir: filepath.Dir(name)}
+	var out []Run
+	for {
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, csvError(name, err)
+		}
+		row := runRow{file: name, header: h, record: record, place: c.FieldPos}
+		out = append(out, row.read(&machines))
+	}
+}
+
+// csvError turns a broken file into a problem with its position.
+func csvError(name string, err error) *Errors {
+	var broken *csv.ParseError
+	switch {
+	case errors.Is(err, io.EOF):
+		return fileError(name, "is empty; write a header line and a row for each run")
+	case errors.As(err, &broken):
+		return &Errors{[]Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
+	}
+	return fileError(name, "cannot be read: %v", reason(err))
+}
+
+// familyOf returns the part of an id before its last dash.
+func familyOf(id string) string {
+	if i := strings.LastIndexByte(id, '-'); i > 0 {
+		return id[:i]
+	}
+	return id
+}
+
+// machines caches the cluster presets of a table: many rows run on one.
+type machines struct {
+	dir   string
+	mu    sync.Mutex
+	known map[string]machine
+}
+
+type machine struct {
+	config *step.Config // with nothing but its machine and the defaults
+	err    error
+}
+
+// find returns a Config of the cluster with all defaults and no job yet.
+func (m *machines) find(cluster string) (*step.Config, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found, ok := m.known[cluster]
+	if !ok {
+		found.config, found.err = loadMachine(cluster, m.dir)
+		if m.known == nil {
+			m.known = map[string]machine{}
+		}
+		m.known[cluster] = found
+	}
+	return found.config, found.err
+}
+
+func loadMachine(cluster, dir string) (*step.Config, error) {
+	l := newLoader(&source{name: "cluster", dir: dir})
+	l.root = newTable(span{}, span{})
+	t := newTable(span{}, span{})
+	t.put("preset", &node{kind: stringNode, text: cluster})
+	l.root.put("cluster", t)
+	cfg := l.decode()
+	if len(l.out.problems) > 0 {
+		return nil, problemError(l.out.problems[0])
+	}
+	return cfg, nil
+}
+
+// problemError is a problem without its place, which the table's row gives.
+func problemError(p Problem) error {
+	if p.Key == "" {
+		return errors.New(p.Text)
+	}
+	return fmt.Errorf("%s: %s", p.Key, p.Text)
+}

@@ -1,0 +1,103 @@
+package scenarios
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// runRow is one record of a table of runs. Only the first thing wrong with it
+// is kept: it is the reason to skip the row.
+type runRow struct {
+	file    string
+	header  *header
+	record  []string
+	place   func(field int) (line, column int)
+	skipped string
+}
+
+// at returns where a column's cell stands; the row's start if it has none.
+func (r *runRow) at(column string) (line, col int) {
+	i, ok := r.header.index[column]
+	if !ok || i >= len(r.record) {
+		i = 0
+	}
+	return r.place(i)
+}
+
+// skip notes why the row cannot be run.
+func (r *runRow) skip(column, format string, args ...any) {
+	if r.skipped != "" {
+		return
+	}
+	line, col := r.at(column)
+	p := Problem{File: r.file, Line: line, Column: col, Key: column, Text: fmt.Sprintf(format, args...)}
+	r.skipped = p.String()
+}
+
+func (r *runRow) text(column string) string {
+	i, ok := r.header.index[column]
+	if !ok || i >= len(r.record) {
+		return ""
+	}
+	return strings.TrimSpace(r.record[i])
+}
+
+// word reads one of a column's words; an empty cell is the first argument.
+func (r *runRow) word(column, otherwise string) string {
+	s := r.text(column)
+	values := columnValues(column)
+	switch {
+	case s == "" && otherwise != "":
+		return otherwise
+	case len(values) > 0 && !contains(values, s):
+		r.skip(column, "%q is not known here; %s", s, didYouMean(s, values))
+		return otherwise
+	}
+	return s
+}
+
+func columnValues(name string) []string {
+	for i := range runColumns {
+		if runColumns[i].name == name {
+			return runColumns[i].values
+		}
+	}
+	return nil
+}
+
+func (r *runRow) flag(column string) bool { return r.word(column, "0") == "1" }
+
+// maxCell bounds the counts of a row, so that products of a few of them are
+// exact.
+const maxCell = 1 << 27
+
+// count reads a whole number of at least 1; an empty cell is otherwise, and an
+// error where otherwise is 0.
+func (r *runRow) count(column string, otherwise int) int {
+	s := r.text(column)
+	if s == "" && otherwise > 0 {
+		return otherwise
+	}
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > maxCell {
+		r.skip(column, "%q is not a count; write a whole number from 1 to %d", s, maxCell)
+		return 1
+	}
+	return n
+}
+
+// measure reads a measured figure, 0 where the cell is empty.
+func (r *runRow) measure(column string) float64 {
+	s := r.text(column)
+	if s == "" {
+		return 0
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x > 0) || math.IsInf(x, 0) || x > 1e12 {
+		r.skip(column, "%q is not a measurement; write a positive number, or leave it empty", s)
+		return 0
+	}
+	return x
+}

@@ -1,0 +1,136 @@
+package scenarios
+
+import (
+	"encoding/csv"
+	"fmt"
+	"strings"
+)
+
+// Column documents one column of a table of measured runs.
+type Column struct {
+	Name     string
+	Required bool
+	Values   []string // the words that the column takes, when it takes only some
+	Text     string
+}
+
+// RunColumns returns the columns of a table of measured runs, in the order in
+// which they are usually written. Any order will do.
+func RunColumns() []Column {
+	out := make([]Column, len(runColumns))
+	for i, c := range runColumns {
+		out[i] = Column{c.name, c.required, c.values, c.text}
+	}
+	return out
+}
+
+type runColumn struct {
+	name     string
+	required bool
+	values   []string
+	text     string
+}
+
+var flags = []string{"0", "1"}
+
+var runColumns = []runColumn{
+	{"id", true, nil, "free text; the part before its last dash is the row's family"},
+	{"source", false, nil, "free text"},
+	{"model", false, nil, "free text"},
+	{"layers", true, nil, "transformer layers"},
+	{"hidden", true, nil, "width of the residual stream"},
+	{"heads", true, nil, "query heads"},
+	{"kv_heads", false, nil, "key/value heads; empty: heads"},
+	{"ffn", true, nil, "width of one projection of the feed-forward block"},
+	{"mlp", true, []string{"gelu", "swiglu", "geglu", "relu"}, "kind of feed-forward block"},
+	{"norm", true, []string{"layernorm", "rmsnorm"}, "kind of normalisation"},
+	{"vocab", true, nil, "tokens of the vocabulary"},
+	{"tie_embeddings", false, flags, "the head uses the embedding's weights"},
+	{"seq", true, nil, "tokens of a sequence"},
+	{"cluster", true, nil, "name of a cluster preset"},
+	{"gpus", true, nil, "GPUs of the job"},
+	{"tp", true, nil, "tensor parallel size"},
+	{"pp", true, nil, "pipeline parallel size"},
+	{"dp", true, nil, "data parallel size"},
+	{"vpp", false, nil, "chunks a pipeline rank; empty: the most that divide the layers, where the schedule is interleaved"},
+	{"cp", false, nil, "context parallel size; empty: 1"},
+	{"ep", false, nil, "expert parallel size; empty: 1"},
+	{"sequence_parallel", false, flags, "norms and dropouts work on a tp-th of the sequence"},
+	{"fsdp", false, nil, "ranks that share a shard of ZeRO 2 or 3; empty: dp"},
+	{"microbatch_size", true, nil, "sequences of a micro-batch"},
+	{"microbatches", true, nil, "micro-batches of a step and pipeline"},
+	{"schedule", true, nil, "none, or a pipeline schedule; zb-auto-1p and zb-auto-2p say how many activations a rank may hold"},
+	{"first_last_layers", false, []string{"even", "embedding-balanced", "one-fewer-each"}, "how the layers are split; empty: evenly"},
+	{"recompute", false, []string{"none", "selective", "full"}, "what is recomputed in the backward; empty: none"},
+	{"zero", false, []string{"0", "1", "2", "3"}, "what is sharded over the replicas"},
+	{"precision", true, []string{"fp32", "tf32", "fp16", "bf16", "fp8"}, "format of the matrix products"},
+	{"grad_precision", false, []string{"fp32", "fp16", "bf16"}, "format in which gradients add up; empty: fp32"},
+	{"attention", true, []string{"flash", "unfused"}, "how the attention core is computed"},
+	{"dropout", false, flags, "dropout is on"},
+	{"overlap_grad_reduce", false, flags, "gradients are reduced while the backward runs"},
+	{"overlap_param_gather", false, flags, "parameters are gathered while the forward runs"},
+	{"overlap_tp", false, flags, "tensor parallel collectives run behind the matrix products"},
+	{"iter_time_s", false, nil, "measured seconds a step"},
+	{"tflops_per_gpu", false, nil, "measured rate, where no time was published"},
+	{"flops_basis", false, []string{"model", "hardware"}, "what the rate counts: hardware includes recomputation"},
+	{"peak_mem_gib", false, nil, "measured peak of the fullest GPU, GiB"},
+	{"mem_metric", false, memoryMetrics, "which figure the peak is"},
+	{"outcome", false, []string{"ok", "oom"}, "oom: the run ran out of memory; empty: ok"},
+	{"quality", false, nil, "how well the row is known: A fully, B with something inferred"},
+	{"notes", false, nil, "free text"},
+}
+
+func columnNames() []string {
+	out := make([]string, len(runColumns))
+	for i := range runColumns {
+		out[i] = runColumns[i].name
+	}
+	return out
+}
+
+// header knows where each column stands.
+type header struct {
+	names []string
+	index map[string]int
+}
+
+func newHeader(record []string) *header {
+	h := &header{index: make(map[string]int, len(record))}
+	for i, name := range record {
+		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		h.names = append(h.names, name)
+		if _, twice := h.index[name]; !twice {
+			h.index[name] = i
+		}
+	}
+	return h
+}
+
+// check reports columns that do not exist, are missing or stand there twice.
+func (h *header) check(file string, c *csv.Reader) error {
+	var out []Problem
+	known := columnNames()
+	for i, name := range h.names {
+		line, column := c.FieldPos(i)
+		p := Problem{File: file, Line: line, Column: column, Key: name}
+		switch {
+		case !contains(known, name):
+			p.Text = "is not a column of a table of runs; " + didYouMean(name, known)
+		case h.index[name] != i:
+			p.Text = "is a column twice; write it once"
+		default:
+			continue
+		}
+		out = append(out, p)
+	}
+	for i := range runColumns {
+		c := &runColumns[i]
+		if _, ok := h.index[c.name]; c.required && !ok {
+			out = append(out, Problem{File: file, Line: 1, Column: 1, Key: c.name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.name, c.text)})
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return &Errors{out}
+}

@@ -1,0 +1,144 @@
+package scenarios
+
+import (
+	"math"
+
+	"trainsim/sim/model"
+	"trainsim/sim/step"
+)
+
+// read turns the row into a Run. Nothing but widths, degrees and settings goes
+// into its Config: two rows that differ in free text have equal ones.
+func (r *runRow) read(known *machines) Run {
+	line, _ := r.at("id")
+	run := Run{ID: r.text("id"), Line: line, Quality: r.text("quality")}
+	run.Family = familyOf(run.ID)
+	run.OOM = r.word("outcome", "ok") == "oom"
+	run.MemoryBytes = int64(r.measure("peak_mem_gib") * (1 << 30))
+	run.MemoryMetric = MemoryMetric(r.word("mem_metric", string(Allocated)))
+	cfg := r.config(known)
+	if cfg != nil && r.skipped == "" {
+		r.check(cfg)
+	}
+	if cfg != nil && r.skipped == "" {
+		run.Seconds = r.seconds(cfg)
+	}
+	if run.Skipped = r.skipped; run.Skipped == "" {
+		run.Config = cfg
+	} else if t := r.measure("iter_time_s"); t > 0 {
+		run.Seconds = t
+	}
+	return run
+}
+
+// config fills a Config from the cells; nil when there is no such cluster.
+func (r *runRow) config(known *machines) *step.Config {
+	base, err := known.find(r.text("cluster"))
+	if err != nil {
+		r.skip("cluster", "%v", err)
+		return nil
+	}
+	cfg := *base
+	cfg.Name = "run"
+	r.model(&cfg.Model)
+	completeModel(&cfg.Model)
+	r.parallel(&cfg.Parallel)
+	r.nodes(&cfg)
+	cfg.Cluster.ComputeCapability = first(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
+	cfg.Training = step.Training{
+		Precision: r.word("precision", ""), GradPrecision: r.word("grad_precision", "fp32"), Optimizer: "adam",
+		Recompute: r.word("recompute", "none"), Dropout: r.flag("dropout"),
+	}
+	cfg.Host.Framework = "megatron"
+	if cfg.Parallel.ZeRO >= 2 { // FSDP wraps plain PyTorch modules
+		cfg.Host.Framework, cfg.Model.VocabMultiple = "eager", 0
+	}
+	r.schedule(&cfg)
+	return &cfg
+}
+
+func first(a, b int) int {
+	if a != 0 {
+		return a
+	}
+	return b
+}
+
+// model reads the transformer. What the columns do not say follows from the
+// kind of block: gated blocks with RMS norms rotate queries and keys and have
+// no biases (Llama), the others learn positions and have biases (GPT).
+func (r *runRow) model(m *model.Config) {
+	m.Layers, m.Hidden = int64(r.count("layers", 0)), int64(r.count("hidden", 0))
+	m.Heads = int64(r.count("heads", 0))
+	m.KVHeads = int64(r.count("kv_heads", int(m.Heads)))
+	m.FFN, m.Vocab = int64(r.count("ffn", 0)), int64(r.count("vocab", 0))
+	m.SeqLen = int64(r.count("seq", 0))
+	m.MLP, m.Norm = model.MLP(r.word("mlp", "")), model.Norm(r.word("norm", ""))
+	m.Attention = model.AttentionKind(r.word("attention", ""))
+	m.TieEmbeddings = r.flag("tie_embeddings")
+	m.VocabMultiple = 128 // Megatron-LM's make-vocab-size-divisible-by
+	m.Position, m.LinearBias, m.QKVBias = model.Learned, true, true
+	if m.Norm == model.RMSNorm {
+		m.Position, m.LinearBias, m.QKVBias = model.Rotary, false, false
+	}
+}
+
+func (r *runRow) parallel(p *step.Parallel) {
+	p.TP, p.PP, p.DP = r.count("tp", 0), r.count("pp", 0), r.count("dp", 0)
+	p.CP, p.EP = r.count("cp", 1), r.count("ep", 1)
+	p.SequenceParallel = r.flag("sequence_parallel")
+	p.ZeRO = int(r.word("zero", "0")[0] - '0')
+	if p.ZeRO >= 2 {
+		p.FSDPGroup = r.count("fsdp", p.DP)
+	}
+	p.OverlapGradReduce, p.OverlapParamGather = r.flag("overlap_grad_reduce"), r.flag("overlap_param_gather")
+	p.OverlapTP = r.flag("overlap_tp")
+}
+
+// nodes spreads the job's GPUs over as few nodes as hold them, the same number
+// on each.
+func (r *runRow) nodes(cfg *step.Config) {
+	gpus, per := r.count("gpus", 0), max(worldGPUs(cfg)[1], 1)
+	nodes := (gpus + per - 1) / per
+	if gpus%nodes != 0 {
+		r.skip("gpus", "%d GPUs do not spread evenly over %d nodes of %d; write a count that does", gpus, nodes, per)
+		return
+	}
+	cfg.Cluster.Nodes = nodes
+	if used := gpus / nodes; used < per {
+		cfg.Cluster.VisibleDevices = make([]int, used)
+		for i := range used {
+			cfg.Cluster.VisibleDevices[i] = i
+		}
+	}
+}
+
+// check asks the scenario's own checks whether the job can be.
+func (r *runRow) check(cfg *step.Config) {
+	l := newLoader(&source{name: r.file})
+	l.root = newTable(span{}, span{})
+	l.validate(cfg)
+	if len(l.out.problems) > 0 {
+		r.skip("id", "%v", problemError(l.out.problems[0]))
+	}
+}
+
+// seconds returns the measured step time, from a rate where no time was
+// published: the rate times the time is the step's operations on a GPU.
+func (r *runRow) seconds(cfg *step.Config) float64 {
+	rate := r.measure("tflops_per_gpu") * 1e12
+	if t := r.measure("iter_time_s"); t > 0 {
+		return t
+	} else if rate == 0 {
+		return 0
+	}
+	flops := 3 * cfg.Model.FLOPs()
+	if r.word("flops_basis", "model") == "hardware" && cfg.Training.Recompute == "full" {
+		flops += float64(cfg.Model.Layers) * cfg.Model.LayerFLOPs()
+	}
+	t := flops * float64(cfg.Tokens()) / float64(cfg.Parallel.World()) / rate
+	if math.IsInf(t, 0) || math.IsNaN(t) {
+		return 0
+	}
+	return t
+}

@@ -1,0 +1,30 @@
+package report
+
+import "trainsim/sim/step"
+
+// Predict fills the prediction of a row from a run. The memory is that of the
+// fullest rank, by the metric of the row.
+func (s *Scored) Predict(res *step.Result) {
+	t := res.StepTime.Seconds()
+	s.Predicted = &t
+	s.OutcomePredicted = OutcomeOK
+	if res.OOM != nil {
+		s.OutcomePredicted = OutcomeOOM
+	}
+	var most int64
+	for i := range res.Memory {
+		most = max(most, memoryBy(&res.Memory[i], s.MemoryMetric))
+	}
+	s.PredictedBytes = &most
+}
+
+// memoryBy returns the figure of a rank's memory that a metric names.
+func memoryBy(m *step.RankMemory, metric string) int64 {
+	switch metric {
+	case "reserved":
+		return m.PeakReserved
+	case "nvidia_smi":
+		return m.NvidiaSMI()
+	}
+	return m.PeakAllocated
+}

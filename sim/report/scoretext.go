@@ -1,0 +1,111 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"strings"
+)
+
+// WriteText prints a line for each row, the summaries by family and one of
+// everything.
+func (s *Score) WriteText(w io.Writer) error {
+	var b strings.Builder
+	s.rowTable(&b)
+	s.familyTable(&b)
+	s.skippedList(&b)
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// rowTable lists the rows, with the memory columns where some row has memory.
+func (s *Score) rowTable(b *strings.Builder) {
+	memory := s.Total().MemoryN > 0
+	table(b, func(w io.Writer) {
+		fmt.Fprint(w, "id\tmeasured\tpredicted\terror\t")
+		if memory {
+			fmt.Fprint(w, "memory\tpredicted\terror\t")
+		}
+		fmt.Fprintln(w, "outcome\t")
+		for i := range s.Rows {
+			r := &s.Rows[i]
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", r.ID, secondsOf(r.Measured), secondsOf(r.Predicted), percentOf(r.TimeError))
+			if memory {
+				fmt.Fprintf(w, "%s\t%s\t%s\t", bytesOf(r.MeasuredBytes), bytesOf(r.PredictedBytes), percentOf(r.MemoryError))
+			}
+			fmt.Fprintf(w, "%s\t\n", r.outcome())
+		}
+	})
+}
+
+// outcome says in a word how the run ended, and how it was predicted to end
+// where that differs.
+func (s *Scored) outcome() string {
+	switch {
+	case s.Skipped != "":
+		return "skipped"
+	case s.OutcomeMeasured == s.OutcomePredicted || s.OutcomePredicted == "":
+		return s.OutcomeMeasured
+	}
+	return s.OutcomeMeasured + ", predicted " + s.OutcomePredicted
+}
+
+func (s *Score) familyTable(b *strings.Builder) {
+	families := s.Families
+	if len(families) > 1 {
+		families = append(families[:len(families):len(families)], s.Total())
+	}
+	b.WriteString("\nErrors by family: mean of the absolute errors, bias, median, 90th percentile, worst\n")
+	table(b, func(w io.Writer) {
+		fmt.Fprintln(w, "family\tn\tmean\tbias\tmedian\tp90\tworst\tmemory n\tmean\tworst\toutcome right\tskipped\t")
+		for _, f := range families {
+			fmt.Fprintf(w, "%s\t%d\t%.1f %%\t%+.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%s\t%s\t%d\t\n", f.Family, f.N,
+				100*f.MAPE, 100*f.Bias, 100*f.Median, 100*f.P90, 100*f.Worst, f.memoryText(), f.outcomeText(), f.Skipped)
+		}
+	})
+}
+
+func (f *Family) memoryText() string {
+	if f.MemoryN == 0 {
+		return "0\t\t"
+	}
+	return fmt.Sprintf("%d\t%.1f %%\t%.1f %%", f.MemoryN, 100*f.MemoryMAPE, 100*f.MemoryWorst)
+}
+
+func (f *Family) outcomeText() string {
+	if f.OutcomeN == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", f.OutcomeRight, f.OutcomeN)
+}
+
+func (s *Score) skippedList(b *strings.Builder) {
+	title := "\nSkipped; each counts as an error of -100 %\n"
+	for i := range s.Rows {
+		if r := &s.Rows[i]; r.Skipped != "" {
+			fmt.Fprintf(b, "%s  %s: %s\n", title, r.ID, r.Skipped)
+			title = ""
+		}
+	}
+}
+
+func secondsOf(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return seconds(*x)
+}
+
+func percentOf(x *float64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%+.1f %%", math.Round(1000**x)/10)
+}
+
+func bytesOf(x *int64) string {
+	if x == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.2f GiB", float64(*x)/(1<<30))
+}
