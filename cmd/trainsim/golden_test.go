@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -44,7 +45,30 @@ func golden(t *testing.T, name, got string) {
 	if err != nil {
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
-	assert.Equal(t, string(want), got, "%s: if the change is meant, go test ./cmd/trainsim -update", name)
+	sameText(t, name, string(want), got)
+}
+
+// sameText compares texts and shows the lines that differ, not all of them.
+func sameText(t *testing.T, name, want, got string) {
+	t.Helper()
+	if want == got {
+		return
+	}
+	var b strings.Builder
+	w, g := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range max(len(w), len(g)) {
+		var x, y string
+		if i < len(w) {
+			x = w[i]
+		}
+		if i < len(g) {
+			y = g[i]
+		}
+		if x != y && b.Len() < 2000 {
+			fmt.Fprintf(&b, "\n%d -%s\n%d +%s", i+1, x, i+1, y)
+		}
+	}
+	t.Errorf("%s differs; if the change is meant, go test ./cmd/trainsim -update%s", name, b.String())
 }
 
 // The report of every built-in scenario, as people read it. What a number has

@@ -38,7 +38,7 @@ func TestReadmeCommands(t *testing.T) {
 		}
 		out, n := runBlock(t, body)
 		if !*update {
-			assert.Equal(t, body, out, "if the change is meant, go test ./cmd/trainsim -update")
+			sameText(t, "README.md", body, out)
 		}
 		blocks[i] = "console\n" + out
 		ran += n
@@ -49,17 +49,22 @@ func TestReadmeCommands(t *testing.T) {
 	}
 }
 
-// Every scenario that the README shows loads.
-func TestReadmeScenarios(t *testing.T) {
+// The scenario that the README shows loads, and the mistake that it shows gives
+// that message.
+func TestReadmeScenario(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(moduleRoot, "README.md"))
 	require.NoError(t, err)
-	blocks := strings.Split(string(text), "```")
-	for i := 1; i < len(blocks); i += 2 {
-		if body, ok := strings.CutPrefix(blocks[i], "toml\n"); ok {
-			_, err := scenarios.LoadReader(strings.NewReader(body), "README.md", nil)
-			assert.NoError(t, err)
-		}
-	}
+	_, after, found := strings.Cut(string(text), "```toml\n")
+	require.True(t, found)
+	scenario, after, _ := strings.Cut(after, "```")
+	_, err = scenarios.LoadReader(strings.NewReader(scenario), "my.toml", nil)
+	require.NoError(t, err)
+
+	_, after, found = strings.Cut(after, "What a mistake looks like (exit code 3):\n\n```\n")
+	require.True(t, found)
+	message, _, _ := strings.Cut(after, "\n```")
+	_, err = scenarios.LoadReader(strings.NewReader(strings.ReplaceAll(scenario, "dgx-h100", "dgx-h10")), "my.toml", nil)
+	assert.EqualError(t, err, message)
 }
 
 // runBlock returns a console block with the output that its commands have now,
