@@ -100,11 +100,10 @@ func (a *Allocator) releaseSegment(i int32) {
 // the longest time until the reserve is below the threshold. A pass releases
 // everything that is at least as old as the average.
 func (a *Allocator) collectGarbage() {
-	floor := int64(a.conf.GCThreshold * float64(a.limit))
-	if a.Reserved() <= floor {
+	target := a.Reserved() - a.collectFloor()
+	if target <= 0 {
 		return
 	}
-	target := a.Reserved() - floor
 	var age uint64
 	var candidates []int32
 	for _, i := range a.poolBlocks(largePool) {
@@ -118,6 +117,9 @@ func (a *Allocator) collectGarbage() {
 		target -= freed
 	}
 }
+
+// collectFloor is the reserve above which garbage is collected.
+func (a *Allocator) collectFloor() int64 { return int64(a.conf.GCThreshold * float64(a.limit)) }
 
 // collectPass releases the candidates of at least average age and returns
 // what they held and the candidates that are left.

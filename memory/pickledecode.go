@@ -353,6 +353,9 @@ func (vm *pickleVM) snapshot(top value) (*Snapshot, error) {
 		return snapshotOf(ref)
 	case *listNode: // torch.cuda.memory_snapshot, or one trace
 		s := &Snapshot{Segments: ref.segments, Conf: DefaultConf()}
+		if len(ref.segments)+len(ref.entries) == 0 {
+			return nil, errNoSnapshot
+		}
 		if len(ref.entries) > 0 {
 			s.Traces = [][]TraceEntry{ref.entries}
 		}

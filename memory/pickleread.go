@@ -268,7 +268,7 @@ func (p *pickleReader) textual(in *pickleInstr) error {
 		if err != nil {
 			return p.fail("%q is not a memo index", line)
 		}
-		in.n = int64(n)
+		in.tag, in.n = tagNothing, int64(n)
 	case opUnicode:
 		in.setText(line)
 	case opString:

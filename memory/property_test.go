@@ -17,6 +17,8 @@ type workload struct {
 	live    []Ref
 	streams int
 	private bool
+	keeps   bool // never empties the cache
+	alone   bool // streams never use each other's blocks
 	ooms    int
 }
 
@@ -36,7 +38,7 @@ func newWorkload(t testing.TB, seed uint64, conf string, trace bool) *workload {
 	require.NoError(t, err)
 	r := sim.NewRand(seed, "workload "+conf)
 	total := int64(256+r.IntN(1024)) << 20
-	a := New(Config{Capacity: total, Total: total + 64<<20, Conf: c, Fraction: 0.5 + r.Float64()*0.6, Trace: trace, KeepPeak: true})
+	a := New(Config{Capacity: total, Total: total + int64(seed%2)<<26, Conf: c, Fraction: 0.5 + r.Float64()*0.6, Trace: trace, KeepPeak: true})
 	return &workload{a: a, r: r, streams: 1 + r.IntN(3)}
 }
 
@@ -65,11 +67,11 @@ func (w *workload) step() {
 		w.a.Free(w.live[i])
 		w.live[i] = w.live[len(w.live)-1]
 		w.live = w.live[:len(w.live)-1]
-	case x < 95 && len(w.live) > 0:
+	case x < 95 && len(w.live) > 0 && !w.alone:
 		w.a.RecordStream(w.live[w.r.IntN(len(w.live))], w.stream())
 	case x < 98:
 		w.a.CompleteEvents(w.stream())
-	case x < 99:
+	case x < 99 && !w.keeps:
 		w.a.EmptyCache()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // unlimited is the capacity of a device of which nothing says how large it is.
@@ -94,6 +95,8 @@ func readFile(r io.ReadSeeker) (*Snapshot, []script, error) {
 	case head[0] == 'P' && len(head) > 1 && head[1] == 'K':
 		return nil, nil, errors.New("this is a zip archive, as torch.save writes; " +
 			"write the snapshot with torch.cuda.memory._dump_snapshot")
+	case strings.IndexByte("\x80]}(c", head[0]) < 0: // no pickle of a container begins otherwise
+		return nil, nil, errors.New("this is neither a pickle nor JSON; write a snapshot with torch.cuda.memory._dump_snapshot")
 	}
 	s, err := readPickle(r)
 	return s, nil, err

@@ -106,6 +106,10 @@ type player struct {
 	held   map[int64]holding // by recorded address, or by id
 	now    int64             // reserved in the recording
 	bursts bool              // inside a run of segments given back
+
+	first, last int // how far the trace was looked ahead
+
+	postponed []holding // to be made reusable after the allocation under way
 }
 
 // holding is what the replay has for a block of the recording. A block that

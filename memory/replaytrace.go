@@ -41,13 +41,14 @@ func (p *player) follow(i int) {
 	case ActionAlloc:
 		p.replace(e.Addr, h)
 		p.held[e.Addr] = holding{ref: p.alloc(i, e.Size, e.Stream)}
+		p.settle()
 		p.compare()
 	case ActionFreeRequested:
 		p.requestFree(i, h, held)
 	case ActionFreeCompleted:
 		if held {
-			p.release(h)
 			delete(p.held, e.Addr)
+			p.completeFree(i, h)
 		}
 	case ActionOOM:
 		p.out.Recorded.OOMs++
@@ -55,6 +56,7 @@ func (p *player) follow(i int) {
 			p.out.AvoidedOOMs++
 			p.a.Free(ref)
 		}
+		p.settle()
 	case ActionSegmentAlloc, ActionSegmentFree, ActionSegmentMap, ActionSegmentUnmap:
 		p.segment(i)
 	}
@@ -80,35 +82,84 @@ func (p *player) requestFree(i int, h holding, held bool) {
 	p.held[e.Addr] = h
 }
 
-// segment follows what the recorded allocator did with the driver. Segments
-// that were given back outside of an allocation mean torch.cuda.empty_cache.
-func (p *player) segment(i int) {
-	e := &p.r.trace[i]
-	p.now += e.reserves()
-	p.out.Recorded.PeakReserved = max(p.out.Recorded.PeakReserved, p.now)
-	if e.reserves() >= 0 {
-		p.bursts = false
+// completeFree makes a block reusable. When the allocation in whose course it
+// became so went on to give memory back or failed, that is left to the
+// replay's own allocation: it may have happened after the search had failed.
+func (p *player) completeFree(i int, h holding) {
+	next, _ := p.decision(i + 1)
+	if h.ticket != 0 && next < len(p.r.trace) && (p.r.trace[next].reserves() < 0 || p.r.trace[next].Action == ActionOOM) {
+		p.postponed = append(p.postponed, h)
 		return
 	}
-	if !p.bursts && p.emptiedCache(i) {
-		p.a.EmptyCache()
-	}
-	p.bursts = true
+	p.release(h)
 }
 
-// emptiedCache reports whether the run of segments given back that begins at
-// entry i is followed by something else than the allocation it made room for.
-func (p *player) emptiedCache(i int) bool {
-	for ; i < len(p.r.trace); i++ {
-		switch p.r.trace[i].Action {
-		case ActionSegmentFree, ActionSegmentUnmap, ActionFreeCompleted, ActionOther:
-		case ActionSegmentAlloc, ActionSegmentMap, ActionOOM:
-			return false
-		default:
-			return true
-		}
+// settle makes reusable what an allocation was to make so and did not.
+func (p *player) settle() {
+	for _, h := range p.postponed {
+		p.release(h)
 	}
-	return true
+	p.postponed = p.postponed[:0]
+}
+
+// segment follows what the recorded allocator did with the driver. Segments
+// that were given back for no allocation's sake mean torch.cuda.empty_cache.
+func (p *player) segment(i int) {
+	e := &p.r.trace[i]
+	if e.reserves() < 0 && !p.bursts && !p.madeRoom(i) {
+		p.a.EmptyCache()
+	}
+	p.bursts = e.reserves() < 0
+	p.now += e.reserves()
+	p.out.Recorded.PeakReserved = max(p.out.Recorded.PeakReserved, p.now)
+}
+
+// madeRoom reports whether the segments given back from entry i on made room
+// for an allocation: one that follows and failed, or got new memory that the
+// driver or the limit would have refused before. While garbage collection
+// works, one that got new memory at all.
+func (p *player) madeRoom(i int) bool {
+	_, next := p.decision(i)
+	mapped := int64(0)
+	for ; next < len(p.r.trace) && p.r.trace[next].reserves() > 0; next++ {
+		mapped += p.r.trace[next].Size
+	}
+	if next == len(p.r.trace) {
+		return false
+	}
+	e := &p.r.trace[next]
+	switch {
+	case p.a.cached(e.Size, int(e.Stream)): // it would have been served from the cache
+		return false
+	case e.Action == ActionOOM:
+		return true
+	case e.Action != ActionAlloc || mapped == 0:
+		return false
+	case p.a.collecting() && p.now > p.a.collectFloor():
+		return true
+	}
+	limited := p.a.limit >= 0 && p.now+segmentSize(p.a.conf.round(e.Size)) > p.a.limit
+	return limited || p.out.Capacity > 0 && p.now+mapped > p.out.Capacity
+}
+
+// decision returns the first entry from i on that is no completed free, and
+// the first that neither completes a free nor gives a segment back. i never
+// goes back, so that looking ahead costs one pass over the trace.
+func (p *player) decision(i int) (first, last int) {
+	p.first, p.last = max(p.first, i), max(p.last, i)
+	for p.first < len(p.r.trace) && p.r.trace[p.first].completes() {
+		p.first++
+	}
+	for p.last < len(p.r.trace) && (p.r.trace[p.last].completes() || p.r.trace[p.last].reserves() < 0) {
+		p.last++
+	}
+	return p.first, p.last
+}
+
+// completes reports whether the entry is a completed free, or an annotation
+// that may stand between such.
+func (e *TraceEntry) completes() bool {
+	return e.Action == ActionFreeCompleted || e.Action == ActionOther
 }
 
 // compare measures how far the replay's reserved memory is from the recorded.

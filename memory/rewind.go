@@ -18,6 +18,29 @@ type heldBlock struct {
 type origin struct {
 	blocks   []heldBlock // by address
 	segments []Segment   // by address, without blocks
+	lows     map[windowKey]int64
+}
+
+// windowKey tells the expandable windows of a device apart.
+type windowKey struct {
+	stream int64
+	small  bool
+}
+
+// saw notes an address of an expandable window.
+func (o *origin) saw(addr, stream int64, small bool) {
+	key := windowKey{stream, small}
+	if low, ok := o.lows[key]; !ok || addr < low {
+		o.lows[key] = addr
+	}
+}
+
+// lowest returns the lowest address of the window of s that was ever seen.
+func (o *origin) lowest(s *Segment) int64 {
+	if low, ok := o.lows[windowKey{s.Stream, s.Small}]; ok {
+		return low
+	}
+	return s.Addr
 }
 
 // rewind works out the state at the beginning of a trace from the state at
@@ -26,9 +49,13 @@ type origin struct {
 func rewind(segments []Segment, trace []TraceEntry) origin {
 	held := map[int64]heldBlock{}
 	var ranges rangeMap
+	o := origin{lows: map[windowKey]int64{}}
 	for i := range segments {
 		s := &segments[i]
 		ranges.add(*s)
+		if s.Expandable {
+			o.saw(s.Addr, s.Stream, s.Small)
+		}
 		for _, b := range s.Blocks {
 			if b.State != Inactive {
 				held[b.Addr] = heldBlock{b.Addr, b.Size, b.Requested, s.Stream, b.State == PendingFree}
@@ -36,9 +63,13 @@ func rewind(segments []Segment, trace []TraceEntry) origin {
 		}
 	}
 	for i := len(trace) - 1; i >= 0; i-- {
-		undo(&trace[i], held, &ranges)
+		e := &trace[i]
+		undo(e, held, &ranges)
+		if e.Action == ActionSegmentMap || e.Action == ActionSegmentUnmap {
+			o.saw(e.Addr, e.Stream, e.smallPages())
+		}
 	}
-	o := origin{segments: ranges.list()}
+	o.segments = ranges.list()
 	for _, b := range held {
 		o.blocks = append(o.blocks, b)
 	}
@@ -63,9 +94,15 @@ func undo(e *TraceEntry, held map[int64]heldBlock, ranges *rangeMap) {
 		ranges.remove(e.Addr, e.Size)
 	case ActionSegmentFree, ActionSegmentUnmap:
 		expandable := e.Action == ActionSegmentUnmap
-		small := e.Size == smallSegment || expandable && e.Size%largeSegment != 0
-		ranges.add(Segment{Addr: e.Addr, Size: e.Size, Stream: e.Stream, Small: small, Expandable: expandable})
+		ranges.add(Segment{Addr: e.Addr, Size: e.Size, Stream: e.Stream, Small: e.smallPages(), Expandable: expandable})
 	}
+}
+
+// smallPages reports whether a segment's size is one of the small pool's: of
+// 2 MiB, or in expandable segments no multiple of the large granule.
+func (e *TraceEntry) smallPages() bool {
+	expandable := e.Action == ActionSegmentMap || e.Action == ActionSegmentUnmap
+	return e.Size == smallSegment || expandable && e.Size%largeSegment != 0
 }
 
 // rangeMap holds segments that do not overlap, ordered by address.

@@ -16,11 +16,12 @@ type script struct {
 	Ops      []op     `json:"ops"`
 }
 
-// field returns where a record's field with this key goes.
+// field returns where a record's field with this key goes, its operations
+// aside.
 func (s *script) field(key string) (to any, ok bool) {
 	to, ok = map[string]any{
 		"name": &s.Name, "config": &s.Config, "total": &s.Total,
-		"overhead": &s.Overhead, "fraction": &s.Fraction, "ops": &s.Ops,
+		"overhead": &s.Overhead, "fraction": &s.Fraction,
 	}[key]
 	return to, ok
 }

@@ -4,34 +4,53 @@ package memory
 func (a *Allocator) collecting() bool { return a.limit >= 0 && a.conf.GCThreshold > 0 }
 
 // search takes the best idle block for the request out of its set, or
-// returns 0: the smallest that is large enough, the lowest address among
-// equals. The limits on oversize blocks apply to that one candidate only.
+// returns 0.
 func (a *Allocator) search(r *request) int32 {
 	if a.collecting() {
 		a.pools[r.pool].searches++
 	}
 	free := &a.sets[r.set].free
-	p := free.lowerBound(r.size, 0)
-	if !free.valid(p) {
+	p, ok := a.find(free, r.size)
+	if !ok {
 		return 0
 	}
 	i := free.at(p)
-	if a.blocks[i].window != 0 {
-		if p = a.preferHole(free, p); !free.valid(p) {
-			return 0
-		}
-		i = free.at(p)
-	}
-	size := a.blocks[i].size
-	if r.size < a.conf.MaxSplitSize {
-		if size >= a.conf.MaxSplitSize {
-			return 0
-		}
-	} else if size-r.size >= a.conf.MaxNonSplitRounding {
-		return 0
-	}
 	free.erase(p)
 	return i
+}
+
+// find returns where the best idle block of a set for a rounded size is: the
+// smallest that is large enough, the lowest address among equals. The limits
+// on oversize blocks apply to that one candidate only.
+func (a *Allocator) find(free *freeSet, size int64) (p pos, ok bool) {
+	p = free.lowerBound(size, 0)
+	if !free.valid(p) {
+		return p, false
+	}
+	if a.blocks[free.at(p)].window != 0 {
+		if p = a.preferHole(free, p); !free.valid(p) {
+			return p, false
+		}
+	}
+	found := a.blocks[free.at(p)].size
+	if size < a.conf.MaxSplitSize {
+		return p, found < a.conf.MaxSplitSize
+	}
+	return p, found-size < a.conf.MaxNonSplitRounding
+}
+
+// cached reports whether a request of the default pool would be served
+// without the driver.
+func (a *Allocator) cached(size int64, stream int) bool {
+	if size <= 0 || size >= maxRequest {
+		return false
+	}
+	p, rounded := int32(smallPool), a.conf.round(size)
+	if rounded > smallMax {
+		p = largePool
+	}
+	_, ok := a.find(&a.sets[a.setFor(p, stream)].free, rounded)
+	return ok
 }
 
 // preferHole moves on from an expandable candidate. With expandable segments

@@ -16,7 +16,7 @@ func (a *Allocator) seed(o *origin) map[int64]Ref {
 		for n < len(blocks) && blocks[n].addr < s.Addr+s.Size {
 			n++
 		}
-		a.seedSegment(s, blocks[:n], refs, tails)
+		a.seedSegment(s, o.lowest(s), blocks[:n], refs, tails)
 		blocks = blocks[n:]
 	}
 	return refs
@@ -35,12 +35,12 @@ func (a *Allocator) poolOf(s *Segment) int32 {
 }
 
 // seedSegment builds a segment of blocks and the idle gaps between them.
-func (a *Allocator) seedSegment(s *Segment, blocks []heldBlock, refs map[int64]Ref, tails map[int32]int32) {
+func (a *Allocator) seedSegment(s *Segment, base int64, blocks []heldBlock, refs map[int64]Ref, tails map[int32]int32) {
 	p := a.poolOf(s)
 	set := a.setFor(p, int(s.Stream))
 	var window, prev, after int32
 	if s.Expandable {
-		window, prev, after = a.seedWindow(s, set, tails)
+		window, prev, after = a.seedWindow(s, base, set, tails)
 	}
 	at, end := s.Addr, s.Addr+s.Size
 	link := func(to int64) int32 {
@@ -83,7 +83,7 @@ func (a *Allocator) seedSize(b *heldBlock, room int64, small bool) int64 {
 	size := b.size
 	if size <= 0 {
 		size = a.conf.round(max(b.requested, 1))
-		if rest := room - size; rest < minBlock || !small && !a.conf.Expandable && rest <= smallMax {
+		if rest := room - size; rest < minBlock || !small && !a.conf.Expandable && (rest <= smallMax || size >= a.conf.MaxSplitSize) {
 			size = room
 		}
 	}
@@ -117,21 +117,27 @@ func (a *Allocator) seedStats(s *Segment, gaps []int32) {
 
 // seedWindow finds the window in which a mapped stretch lies and returns it
 // with the blocks before and behind the stretch: the latest window of the set
-// if the stretch is behind its tail, or a new one that begins with it.
-func (a *Allocator) seedWindow(s *Segment, set int32, tails map[int32]int32) (window, prev, after int32) {
+// if the stretch is behind its tail, or a new one that begins at base, where
+// addresses of the window were seen, or else with the stretch.
+func (a *Allocator) seedWindow(s *Segment, base int64, set int32, tails map[int32]int32) (window, prev, after int32) {
 	if tail := tails[set]; tail != 0 {
 		rest := a.blocks[tail].next // what is left of the window, unmapped
 		if rest != 0 && s.Addr+s.Size < a.blocks[rest].addr+a.blocks[rest].size {
 			return a.blocks[tail].window, a.carve(rest, tail, s), rest
 		}
 	}
-	size := roundUp(max(a.total+a.total/8, s.Size)+s.Size, granule(s.Small))
-	a.windows = append(a.windows, s.Addr)
+	g := granule(s.Small)
+	size := roundUp(max(a.total+a.total/8, s.Size)+s.Size, g)
+	if base > s.Addr || s.Addr-base >= size || (s.Addr-base)%g != 0 {
+		base = s.Addr
+	}
+	size += s.Addr - base
+	a.windows = append(a.windows, base)
 	window = int32(len(a.windows))
-	a.windowTop = max(a.windowTop, roundUp(s.Addr+size, windowStride))
-	head := a.newBlock(set, s.Addr, size)
+	a.windowTop = max(a.windowTop, roundUp(base+size, windowStride))
+	head := a.newBlock(set, base, size)
 	a.blocks[head].window, a.blocks[head].state = window, unmapped
-	a.sets[set].unmapped.insert(entry{0, s.Addr, head})
+	a.sets[set].unmapped.insert(entry{0, base, head})
 	return window, a.carve(head, 0, s), head
 }
 

@@ -126,7 +126,7 @@ func readJSON(r io.Reader) (*jsonFile, error) {
 			err = errors.New("more than one JSON value; write one snapshot in a file")
 		}
 	}
-	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = errors.New("the file ends in the middle; copy it again or take a new snapshot")
 	}
 	if err != nil {
@@ -172,6 +172,8 @@ func (f *jsonFile) key(d *json.Decoder, key string) error {
 		return err
 	case "worked", "random", "vectors":
 		return inList(d, func(int) error { return f.script(d) })
+	case "ops":
+		return f.operations(d)
 	}
 	if to, ok := f.single.field(key); ok {
 		return d.Decode(to)
@@ -216,6 +218,30 @@ func (f *jsonFile) script(d *json.Decoder) error {
 	f.scripts = append(f.scripts, s)
 	f.kept.entries += len(s.Ops)
 	return f.kept.check()
+}
+
+// operations reads the operations of a file that is one record. A file of
+// many records may explain its operations under the same key.
+func (f *jsonFile) operations(d *json.Decoder) error {
+	t, err := d.Token()
+	switch {
+	case err != nil:
+		return err
+	case t == json.Delim('{'):
+		return eachKey(d, func(string) error { return skipValue(d) })
+	case t != json.Delim('['):
+		return fmt.Errorf("found %v where a list should be", t)
+	}
+	f.single.Ops = []op{}
+	return eachElement(d, func(int) error {
+		var o op
+		if err := d.Decode(&o); err != nil {
+			return err
+		}
+		f.single.Ops = append(f.single.Ops, o)
+		f.kept.entries++
+		return f.kept.check()
+	})
 }
 
 // element reads one value of a list at the top: a segment, as

@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// replayOf records a random workload, writes it, reads it back and replays it
+// under its own settings.
+func replayOf(t *testing.T, w *workload, steps, keep int) *Replay {
+	for range steps {
+		w.step()
+	}
+	s := w.a.Snapshot()
+	s.Traces[0] = s.Traces[0][max(0, len(s.Traces[0])-keep):]
+	s, err := ReadSnapshot(bytes.NewReader(pickled(t, s)))
+	require.NoError(t, err)
+	out := replayed(t, s, ReplayOptions{Capacity: w.a.capacity, Fraction: w.a.fraction})
+	require.Zero(t, out.Unmatched)
+	return out
+}
+
+// TestReplayReproduces: the replay reserves and allocates exactly what the
+// original did, at every moment. Two things a trace does not show are left
+// out: whether the cache was emptied or an allocation released a part of it,
+// and whether a free waited when nothing lies between request and completion.
+func TestReplayReproduces(t *testing.T) {
+	for seed, conf := range workloadConfs {
+		for repeat := range 3 {
+			t.Run(fmt.Sprintf("%s/%d", conf, repeat), func(t *testing.T) {
+				w := newWorkload(t, uint64(seed+100*repeat)*2, conf, true)
+				w.keeps, w.alone = w.a.collecting() || w.a.conf.MaxSplitSize < math.MaxInt64, true
+				out := replayOf(t, w, 3000, math.MaxInt)
+				require.Equal(t, w.ooms, out.Recorded.OOMs)
+				require.Equal(t, w.ooms, out.OOMCount)
+				require.Zero(t, out.AvoidedOOMs)
+				require.Zero(t, out.Recorded.MaxDifference)
+				require.Equal(t, out.Allocs-w.ooms, out.Recorded.Same)
+				require.Equal(t, w.a.PeakAllocated(), out.Stats.AllocatedBytes.All.Peak)
+				require.Equal(t, w.a.PeakReserved(), out.Stats.ReservedBytes.All.Peak)
+				require.Equal(t, shape(w.a.Segments()), shape(out.Final))
+				require.Equal(t, shape(w.a.SegmentsAtPeak()), shape(out.Peak))
+			})
+		}
+	}
+}
+
+// TestReplayWithEvents allows blocks that wait for other streams; nine in ten
+// allocations must still find the reserve as it was.
+func TestReplayWithEvents(t *testing.T) {
+	for seed, conf := range workloadConfs {
+		w := newWorkload(t, uint64(seed)*2, conf, true)
+		w.keeps = w.a.collecting() || w.a.conf.MaxSplitSize < math.MaxInt64
+		out := replayOf(t, w, 3000, math.MaxInt)
+		require.Equal(t, w.ooms, out.Recorded.OOMs)
+		require.GreaterOrEqual(t, out.Recorded.Same*10, (out.Allocs-w.ooms)*9, conf)
+	}
+}
+
+// shape is a listing without addresses and kinds.
+func shape(segments []Segment) string {
+	var b strings.Builder
+	for _, s := range segments {
+		fmt.Fprintln(&b, s.Size, s.Stream, s.Small, s.Expandable)
+		for _, x := range s.Blocks {
+			fmt.Fprintln(&b, " ", x.Size, x.Requested, x.State)
+		}
+	}
+	return b.String()
+}
+
+// TestReplayFromTheMiddle cuts the beginning of a trace off, as PyTorch's
+// ring buffer does, and replays the rest from the state that it implies. The
+// sizes of blocks that were freed since are not in the file, so that a few
+// replays drift.
+func TestReplayFromTheMiddle(t *testing.T) {
+	runs, exact := 0, 0
+	for seed, conf := range workloadConfs {
+		for _, keep := range []int{0, 1, 100, 1500} {
+			w := newWorkload(t, uint64(seed)*2, conf, true)
+			w.keeps, w.alone = w.a.collecting() || w.a.conf.MaxSplitSize < math.MaxInt64, true
+			out := replayOf(t, w, 2000, keep)
+			runs++
+			if out.Recorded.Same == out.Allocs-out.Recorded.OOMs && out.OOMCount == out.Recorded.OOMs {
+				exact++
+				require.Equal(t, w.a.Allocated(), out.Stats.AllocatedBytes.All.Current, "%s, last %d", conf, keep)
+			}
+		}
+	}
+	require.GreaterOrEqual(t, exact, runs-2)
+}
+
+// TestVectorsReplay reads the vectors as a user would and compares the result
+// of every record.
+func TestVectorsReplay(t *testing.T) {
+	raw, err := os.ReadFile("testdata/vectors/reference.json")
+	require.NoError(t, err)
+	list, err := ReadRecordings(bytes.NewReader(raw))
+	require.NoError(t, err)
+	readVectors(t, func(_ string, f *vectorFile) {
+		for i := range f.Random {
+			out, err := list[len(f.Worked)+i].Replay(context.Background(), ReplayOptions{})
+			require.NoError(t, err)
+			want := f.Random[i].Final
+			require.Equal(t, want["peak_reserved_bytes"], out.Stats.ReservedBytes.All.Peak)
+			require.Equal(t, want["num_ooms"], out.Stats.NumOOMs)
+		}
+	})
+}

@@ -1,0 +1,219 @@
+package memory
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	ogórek "github.com/kisielk/og-rek"
+	"github.com/stretchr/testify/require"
+)
+
+// recorded runs a random workload with its trace and returns the snapshot.
+func recorded(t testing.TB, seed uint64, conf string, steps int) *Snapshot {
+	w := newWorkload(t, seed, conf, true)
+	for range steps {
+		w.step()
+	}
+	return w.a.Snapshot()
+}
+
+func pickled(t testing.TB, s *Snapshot) []byte {
+	var b bytes.Buffer
+	require.NoError(t, s.WritePickle(&b))
+	return b.Bytes()
+}
+
+// shown is the snapshot with the addresses that a file shows.
+func shown(s *Snapshot) *Snapshot {
+	out := &Snapshot{Conf: s.Conf}
+	for _, seg := range s.Segments {
+		seg.Addr = display(seg.Addr)
+		blocks := append([]Block(nil), seg.Blocks...)
+		for i := range blocks {
+			blocks[i].Addr, blocks[i].Kind = display(blocks[i].Addr), noKind
+		}
+		seg.Blocks = blocks
+		out.Segments = append(out.Segments, seg)
+	}
+	for _, trace := range s.Traces {
+		trace = append([]TraceEntry(nil), trace...)
+		for i := range trace {
+			trace[i].Kind = noKind
+			if trace[i].Action != ActionOOM {
+				trace[i].Addr = display(trace[i].Addr)
+			}
+		}
+		out.Traces = append(out.Traces, trace)
+	}
+	return out
+}
+
+func TestPickleRoundTrip(t *testing.T) {
+	for seed, conf := range workloadConfs {
+		s := recorded(t, uint64(seed), conf, 3000)
+		got, err := ReadSnapshot(bytes.NewReader(pickled(t, s)))
+		require.NoError(t, err)
+		require.Equal(t, shown(s), got, conf)
+	}
+}
+
+// TestPickleAgainstOgRek decodes what is written with an independent library,
+// and reads what that library writes.
+func TestPickleAgainstOgRek(t *testing.T) {
+	s := recorded(t, 3, "expandable_segments:True", 400)
+	raw := pickled(t, s)
+	x, err := ogórek.NewDecoder(bytes.NewReader(raw)).Decode()
+	require.NoError(t, err)
+	top := x.(map[any]any)
+	segments := top["segments"].([]any)
+	require.Len(t, segments, len(s.Segments))
+	for i, seg := range segments {
+		m := seg.(map[any]any)
+		addr, err := ogórek.AsInt64(m["address"])
+		require.NoError(t, err)
+		require.Equal(t, display(s.Segments[i].Addr), addr)
+		require.Len(t, m["blocks"], len(s.Segments[i].Blocks))
+		require.Equal(t, ogórek.Tuple{int64(0), int64(0)}, m["segment_pool_id"])
+	}
+	require.Len(t, top["device_traces"].([]any)[0], len(s.Traces[0]))
+	require.Equal(t, true, top["allocator_settings"].(map[any]any)["expandable_segments"])
+	for _, protocol := range []int{0, 1, 2, 3, 4, 5} {
+		var again bytes.Buffer
+		config := &ogórek.EncoderConfig{Protocol: protocol}
+		require.NoError(t, ogórek.NewEncoderWithConfig(&again, config).Encode(x))
+		got, err := ReadSnapshot(bytes.NewReader(again.Bytes()))
+		require.NoError(t, err, "protocol %d", protocol)
+		require.Equal(t, shown(s), got, "protocol %d", protocol)
+	}
+}
+
+// TestPythonSnapshots reads the same snapshot as Python's pickle module wrote
+// it in every protocol, and as JSON. It was built by hand in the shape of
+// torch.cuda.memory._snapshot.
+func TestPythonSnapshots(t *testing.T) {
+	want := readSnapshotFile(t, "python.json")
+	require.Len(t, want.Segments, 2)
+	require.Len(t, want.Traces, 2)
+	require.Len(t, want.Traces[0], 22)
+	require.Equal(t, Block{Addr: 0x7f3a40000000 + 8<<20, Size: 4 << 20, Requested: 4 << 20, State: Allocated, Kind: noKind}, want.Segments[0].Blocks[2])
+	require.Equal(t, ActionOOM, want.Traces[0][21].Action)
+	for protocol := range 6 {
+		got := readSnapshotFile(t, fmt.Sprintf("python-protocol%d.pickle", protocol))
+		require.Equal(t, want, got, "protocol %d", protocol)
+	}
+	replay := replayed(t, want, ReplayOptions{})
+	require.Zero(t, replay.Unmatched)
+	require.Equal(t, replay.Allocs-1, replay.Recorded.Same, "all but the out-of-memory entry")
+	require.Equal(t, 1, replay.Recorded.OOMs)
+	require.Equal(t, 1, replay.OOMCount)
+	require.EqualValues(t, 22<<20+100<<20, replay.Capacity)
+	require.EqualValues(t, 62<<20, replay.Recorded.PeakReserved)
+	require.EqualValues(t, 62<<20, replay.Stats.ReservedBytes.All.Peak)
+}
+
+func readSnapshotFile(t *testing.T, name string) *Snapshot {
+	f, err := os.Open(filepath.Join("testdata", "snapshots", name))
+	require.NoError(t, err)
+	defer f.Close()
+	s, err := ReadSnapshot(f)
+	require.NoError(t, err, name)
+	return s
+}
+
+func replayed(t *testing.T, s *Snapshot, o ReplayOptions) *Replay {
+	list := s.Recordings()
+	require.NotEmpty(t, list)
+	replay, err := list[0].Replay(context.Background(), o)
+	require.NoError(t, err)
+	return replay
+}
+
+// TestHostileFiles: every file that is not a snapshot is an error that says
+// what is wrong.
+func TestHostileFiles(t *testing.T) {
+	evil := func(name string) string {
+		raw, err := os.ReadFile(filepath.Join("testdata", "snapshots", name))
+		require.NoError(t, err)
+		return string(raw)
+	}
+	valid := string(pickled(t, recorded(t, 1, "", 50)))
+	for _, c := range []struct{ name, file, want string }{
+		{"empty", "", "the file is empty"},
+		{"os.system through REDUCE", evil("evil-reduce.pickle"), "STACK_GLOBAL would run Python code"},
+		{"os.system through GLOBAL", evil("evil-global.pickle"), "GLOBAL would run Python code"},
+		{"truncated", valid[:len(valid)-10], "ends in the middle"},
+		{"truncated in a string", "\x80\x04\x8c\x20abc", "ends in the middle"},
+		{"8 EiB string", "\x80\x04\x8d\xff\xff\xff\xff\xff\xff\xff\x7fabc", "ends in the middle"},
+		{"4 GiB integer", "\x80\x04\x8b\xff\xff\xff\x7fabc", "ends in the middle"},
+		{"protocol 9", "\x80\x09.", "protocol 9"},
+		{"unknown instruction", "\x80\x04\xff.", "unknown instruction 0xff"},
+		{"no value", "\x80\x04.", "0 values are left"},
+		{"two values", "\x80\x04NN.", "2 values are left"},
+		{"operands missing", "\x80\x04e.", "lacks its operands"},
+		{"memo not set", "\x80\x04h\x05.", "memo 5 is used before it is set"},
+		{"append to None", "\x80\x04NNa.", "not a list"},
+		{"odd fields", "\x80\x04}(Nu.", "not a dictionary"},
+		{"stack bomb", "\x80\x04" + strings.Repeat("N", maxStack+1), "ends in the middle"},
+		{"full stack bomb", "\x80\x04" + strings.Repeat("N", maxStack+1) + ".", "values outside lists"},
+		{"mark bomb", "\x80\x04" + strings.Repeat("(", maxStack+1) + ".", "values outside lists"},
+		{"nested lists", "\x80\x04]" + "q\x00" + strings.Repeat("]h\x00a0", maxNested+2) + ".", "nested lists"},
+		{"another pickle", "\x80\x04]K\x01a.", "it has neither segments nor device_traces"},
+		{"a number", "\x80\x04K\x01.", "it has neither segments nor device_traces"},
+		{"gzip", "\x1f\x8b\x08", "compressed"},
+		{"torch.save", "PK\x03\x04", "torch.save"},
+		{"text", "hello", "neither a pickle nor JSON"},
+		{"another JSON", `{"a": 1}`, "it has neither segments nor device_traces"},
+		{"JSON list of numbers", `[1]`, "cannot unmarshal"},
+		{"truncated JSON", `{"segments": [`, "ends in the middle"},
+		{"two JSON values", `{"segments": []}{}`, "more than one JSON value"},
+		{"segments are a number", `{"segments": 3}`, "where a list should be"},
+		{"float address", `{"device_traces": [[{"action":"alloc","addr":1.5,"size":1}]]}`, "not a whole number"},
+		{"negative size", `{"device_traces": [[{"action":"alloc","addr":1,"size":-1}]]}`, "not possible"},
+		{"huge address", `{"device_traces": [[{"action":"alloc","addr":18446744073709551615,"size":1}]]}`, "not possible"},
+		{"blocks too short", `{"segments": [{"address":512,"total_size":1024,"blocks":[{"size":512,"state":"inactive"}]}]}`, "its blocks have 512 bytes of its 1024"},
+		{"blocks with a gap", `{"segments": [{"address":512,"total_size":1024,"blocks":[{"address":600,"size":1024,"state":"inactive"}]}]}`, "does not continue"},
+		{"overlap", `[{"address":512,"total_size":512,"blocks":[{"size":512,"state":"inactive"}]},{"address":512,"total_size":512,"blocks":[{"size":512,"state":"inactive"}]}]`, "overlap"},
+		{"device", `{"segments": [{"device":-1,"address":512,"total_size":512,"blocks":[]}]}`, "not possible"},
+		{"operations", `{"ops": [["a",0,1,0]]}`, "operations, not a memory snapshot"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, err := ReadSnapshot(strings.NewReader(c.file))
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	_, err := os.Stat("/tmp/pwned")
+	require.Error(t, err, "a pickle was executed")
+}
+
+// TestScripts reads the vectors' form and refuses what is not.
+func TestScripts(t *testing.T) {
+	read := func(text string) ([]*Recording, error) { return ReadRecordings(strings.NewReader(text)) }
+	list, err := read(`{"name":"x","total":1073741824,"ops":[["a",0,1048577,0],["r",0,1],["f",0],["s",1],["e"],["c",""],["fr",0.5],["ap",1,512,0,3],["rp",3]]}`)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	out, err := list[0].Replay(context.Background(), ReplayOptions{})
+	require.NoError(t, err)
+	require.EqualValues(t, 20<<20, out.Stats.ReservedBytes.All.Peak)
+	require.EqualValues(t, 512, out.Stats.AllocatedBytes.All.Current)
+	for text, want := range map[string]string{
+		`{"ops":[["zz",0]]}`:                       "unknown operation",
+		`{"ops":[["a",0]]}`:                        "has 1 arguments; it takes 3",
+		`{"ops":[[]]}`:                             "does not begin with its name",
+		`{"ops":[["a",0,1.5,0]]}`:                  `operation "a"`,
+		`{"ops":[],"config":"x:1"}`:                "unknown setting",
+		`{"ops":[],"total":-1}`:                    "not possible",
+		`{"ops":[],"total":1,"overhead":2}`:        "not possible",
+		`{"ops":[],"fraction":2}`:                  "not possible",
+		`{"ops":[],"total":1152921504606846976}`:   "at most 16 TiB",
+		`{"worked":[{"ops":[["a",0,"x",0]]}]}`:     `operation "a"`,
+		`[{"ops":[["e"]]},{"ops":[["e","more"]]}]`: "has 1 arguments; it takes 0",
+	} {
+		_, err := read(text)
+		require.ErrorContains(t, err, want, text)
+	}
+}
