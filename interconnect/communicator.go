@@ -20,6 +20,7 @@ type Communicator struct {
 	cycles            [][]int  // rings packed into a mesh; nil elsewhere
 	worst             PathType // farthest hop inside a node
 	tuner             *tuner
+	hierarchy         *hierarchy // nil unless the settings ask for it
 
 	mu      sync.Mutex
 	traffic map[trafficKey]*traffic
@@ -56,6 +57,14 @@ func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error
 	c.searchRings()
 	c.worst = c.worstHop()
 	c.tuner = c.newTuner()
+	if s.wantsHierarchy() && len(devices) > 1 {
+		h, err := c.newHierarchy()
+		if err != nil {
+			return nil, err
+		}
+		c.hierarchy = h
+		c.tuner.algorithms = nil
+	}
 	if _, ok := c.tuner.choose(AllReduce, 1); len(devices) > 1 && !ok {
 		return nil, fmt.Errorf("nccl: no algorithm and protocol is left for an all-reduce over %d devices; allow more in algo and proto", len(devices))
 	}
@@ -89,6 +98,8 @@ func (c *Communicator) plan(op Op, bytes int64) Plan {
 		return p
 	}
 	switch {
+	case op == AllReduce && c.hierarchy != nil:
+		c.hierarchicalPlan(&p)
 	case c.settings.Model == "ideal":
 		c.idealPlan(&p)
 	case op == AllToAll || op == SendRecv:

@@ -66,7 +66,7 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 	case best.algorithm == NVLS || best.algorithm == NVLSTree:
 		return perf.sharp(best.algorithm).time(p.Message, best.estimate)
 	case best.algorithm != Ring || len(c.groups) > 1 || p.Op == Broadcast || p.Op == Reduce:
-		return c.estimatedCost(p, best, perf)
+		return c.estimatedCost(p, best, perf, bus)
 	case best.protocol == LL:
 		return perf.ll.time(p.Message, k, vol, bus/2)
 	case best.protocol == LL128:
@@ -76,14 +76,15 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 }
 
 // estimatedCost is NCCL's own estimate, for what the measured tables do not
-// cover: trees, rings over several nodes, broadcasts.
-func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *performance) cost {
-	bytes := float64(p.Message)
+// cover: trees, rings over several nodes, broadcasts. Where rings leave NVLink
+// inside a node, the machine's links limit it rather than NCCL's figure for
+// them.
+func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *performance, bus float64) cost {
 	e := c.tuner.cell(p.Op, best.algorithm, best.protocol)
 	us := c.tuner.time(p.Op, best.algorithm, best.protocol, e, p.Message)
-	bw := bytes / (1000 * (us - best.lat))
+	bw := float64(p.Message) / (1000 * (us - best.lat))
 	if c.worst > PathNVB {
-		bw *= perf.simple.share
+		bw = perf.simple.share * bus / (p.Op.BusFactor(len(c.devices)) * wire[best.protocol])
 	}
 	return cost{lat: best.lat, bw: bw}
 }

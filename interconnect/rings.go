@@ -19,7 +19,7 @@ func (c *Communicator) searchRings() {
 		return
 	}
 	g := &c.groups[0]
-	if c.meshRings(g) {
+	if c.meshRings(g) || c.islandRings(g) {
 		return
 	}
 	costs := c.hopCosts(g.devices)
@@ -142,6 +142,9 @@ func (c *Communicator) newChain(g *group, r int) nodeChain {
 	for start < len(g.devices)-1 && c.card(g.devices[start]) != card {
 		start++
 	}
+	if order := c.islandChain(g.devices, start); order != nil {
+		return nodeChain{order: positions(g.devices, order), in: card, out: c.card(order[len(order)-1])}
+	}
 	rotated := make([]int, len(g.devices))
 	for i := range rotated {
 		rotated[i] = (start + i) % len(rotated)
@@ -162,6 +165,19 @@ func (c *Communicator) newChain(g *group, r int) nodeChain {
 	}
 	order := costs.order()
 	return nodeChain{order: permuted(rotated, order), in: card, out: c.card(devices[order[len(order)-1]])}
+}
+
+// positions returns where each device of an order stands in the list.
+func positions(devices, order []int) []int {
+	at := make(map[int]int, len(devices))
+	for i, d := range devices {
+		at[d] = i
+	}
+	out := make([]int, len(order))
+	for i, d := range order {
+		out[i] = at[d]
+	}
+	return out
 }
 
 // hopTypeOf is the class of the first hop, PathSelf for a single device.

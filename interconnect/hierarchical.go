@@ -1,0 +1,108 @@
+package interconnect
+
+import "fmt"
+
+// hierarchy is an all-reduce in three phases: a reduce-scatter inside each
+// domain (an NVLink island, or a node), an all-reduce of each part between the
+// domains, and an all-gather inside. It is not one of NCCL's algorithms; the
+// setting algo = ["Hierarchical"] asks for it.
+type hierarchy struct {
+	inside []*Communicator // of each domain
+	across []*Communicator // of the j-th devices of all domains
+}
+
+// wantsHierarchy says whether the settings name the algorithm.
+func (s *Settings) wantsHierarchy() bool {
+	for _, name := range s.Algo {
+		if a, err := ParseAlgorithm(name); err == nil && a == Hierarchical {
+			return true
+		}
+	}
+	return false
+}
+
+// newHierarchy splits a communicator into its domains.
+func (c *Communicator) newHierarchy() (*hierarchy, error) {
+	domains := c.domains()
+	if len(domains) < 2 {
+		return nil, fmt.Errorf("nccl.algo: Hierarchical needs devices in at least two NVLink islands or nodes; leave it out")
+	}
+	s := c.settings
+	s.Algo = nil
+	h := &hierarchy{}
+	across := make([][]int, len(domains[0]))
+	for _, d := range domains {
+		if len(d) != len(domains[0]) {
+			return nil, fmt.Errorf("nccl.algo: Hierarchical needs as many devices in every island; there are %d in one and %d in another", len(domains[0]), len(d))
+		}
+		if err := h.join(&h.inside, c.t, d, s); err != nil {
+			return nil, err
+		}
+		for j := range d {
+			across[j] = append(across[j], d[j])
+		}
+	}
+	for _, d := range across {
+		if err := h.join(&h.across, c.t, d, s); err != nil {
+			return nil, err
+		}
+	}
+	return h, nil
+}
+
+func (h *hierarchy) join(to *[]*Communicator, t *Topology, devices []int, s Settings) error {
+	c, err := t.Communicator(devices, s)
+	*to = append(*to, c)
+	return err
+}
+
+// domains returns the devices by NVLink island, or by node where NVLink joins
+// whole nodes.
+func (c *Communicator) domains() [][]int {
+	var out [][]int
+	for _, g := range c.groups {
+		out = append(out, c.t.islandsOf(g.devices)...)
+	}
+	return out
+}
+
+// hierarchicalPlan adds up the phases: they follow one another, so their times
+// do, and each link carries the bytes of every phase.
+func (c *Communicator) hierarchicalPlan(p *Plan) {
+	p.Algorithm = Hierarchical
+	part := max(p.Message/int64(len(c.hierarchy.across)), 1)
+	acc := newAccumulator(c.t)
+	seconds := 0.0
+	phase := func(op Op, comms []*Communicator, bytes int64) {
+		var slowest Plan
+		own := newAccumulator(c.t)
+		for _, cm := range comms {
+			q := cm.Plan(op, bytes)
+			p.Channels = max(p.Channels, q.Channels)
+			if q.Uncontended(c.t) >= slowest.Uncontended(c.t) {
+				slowest = q
+			}
+			own.add(q.Links, float64(q.Bytes))
+		}
+		p.Protocol = slowest.Protocol
+		p.Latency += slowest.Latency
+		seconds += max(c.t.bottleneckTime(own.uses()), (slowest.Uncontended(c.t) - slowest.Latency).Seconds())
+		acc.add(own.uses(), 1/float64(p.Message))
+	}
+	phase(ReduceScatter, c.hierarchy.inside, p.Message)
+	phase(AllReduce, c.hierarchy.across, part)
+	phase(AllGather, c.hierarchy.inside, p.Message)
+	var tr traffic
+	tr.uses, tr.unit, tr.bottleneck = c.t.normalise(acc.uses())
+	c.t.carry(p, &tr, float64(p.Message)/seconds)
+}
+
+// bottleneckTime returns the seconds that bytes on links take at least; the
+// weights are bytes.
+func (t *Topology) bottleneckTime(uses []LinkUse) float64 {
+	worst := 0.0
+	for _, u := range uses {
+		worst = max(worst, u.Weight/t.links[u.Link].Capacity)
+	}
+	return worst
+}
