@@ -12,14 +12,14 @@ import (
 // data-parallel communication that they wait for, and idle time.
 
 // optimizerDetail returns, for each stage, the boxes of the compute stream that
-// lie within its optimizer actions. boxes holds two lists a stage: actions and
-// data-parallel stream.
+// lie within its optimizer actions. boxes holds rowStreams lists a stage, its
+// actions first.
 func optimizerDetail(r *trace.Recording, stages []stageLanes, boxes [][]box) [][]box {
 	lanes := make([]int32, len(stages))
 	actions := make([][]box, len(stages))
 	for i, s := range stages {
-		lanes[i] = s.compute
-		for _, b := range boxes[2*i] {
+		lanes[i] = s.lanes[trace.Compute]
+		for _, b := range boxes[i*rowStreams] {
 			if b.kind == trace.Optimizer {
 				actions[i] = append(actions[i], b)
 			}

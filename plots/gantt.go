@@ -63,7 +63,7 @@ func (g *gantt) places() ([]place, float64) {
 }
 
 // tallest is the height in points over which a row gets no easier to read.
-const tallest = 150
+const tallest = 200
 
 // drawOn draws the chart with its axes, at the top of c where rows are few.
 func (g *gantt) drawOn(c draw.Canvas, xLabel string, ticks plot.ConstantTicks) {
@@ -101,10 +101,14 @@ func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
 		y0 := snap(c.Max.Y - vg.Length(places[i].bottom)*unit)
 		x := func(v float64) vg.Length { return c.X(p.X.Norm(v)) }
 		fillRect(c, idleGrey, c.Min.X, y0, snap(x(g.end)), y1)
+		if r.thin {
+			drawShares(c, r.boxes, x, y0, y1)
+			continue
+		}
 		for _, b := range merge(r.boxes, x) {
 			g.drawBox(c, b, y0, y1)
 		}
-		if fontSize > 0 && !r.thin {
+		if fontSize > 0 {
 			if g.chunks > 1 {
 				y0 += (y1 - y0) * footShare
 			}
@@ -173,63 +177,6 @@ func (g *gantt) drawNumbers(c draw.Canvas, r row, x func(float64) vg.Length, y v
 	}
 }
 
-// inked is a rectangle to draw.
-type inked struct {
-	x0, x1 vg.Length
-	kind   trace.Kind
-	chunk  int
-}
-
-// merge returns what to draw for boxes in the order of their start: boxes
-// narrower than a dot become one a dot, in the colour that fills most of it.
-func merge(boxes []box, x func(float64) vg.Length) []inked {
-	var out []inked
-	var small bucket
-	for _, b := range boxes {
-		x0, x1 := x(b.start), x(b.end)
-		if x1-x0 >= dot {
-			out = small.flush(out)
-			out = append(out, inked{snap(x0), snap(x1), b.kind, b.chunk})
-			continue
-		}
-		at := math.Floor(float64(x0 / dot))
-		if at != small.dot {
-			out = small.flush(out)
-			small.dot = at
-		}
-		small.share[min(b.kind, trace.NumKinds)] += float64(x1 - x0)
-		small.used = true
-	}
-	return small.flush(out)
-}
-
-// bucket gathers what falls within one dot.
-type bucket struct {
-	dot   float64
-	share [trace.NumKinds + 1]float64
-	used  bool
-}
-
-func (s *bucket) flush(out []inked) []inked {
-	if !s.used {
-		return out
-	}
-	best := 0
-	total := 0.0
-	for k, v := range s.share {
-		total += v
-		if v > s.share[best] {
-			best = k
-		}
-	}
-	if total >= float64(dot)/4 {
-		x0 := vg.Length(s.dot) * dot
-		out = append(out, inked{x0, x0 + dot, trace.Kind(best), 0})
-	}
-	*s = bucket{}
-	return out
-}
-
 // visible is the share, one over this, from which a thing can be seen on an
 // axis: a legend names nothing that cannot be found.
 const visible = 2000
@@ -254,6 +201,14 @@ func (g *gantt) legend() []entry {
 		out = append(out, entry{label: "dark foot: later model chunk", color: darken(blue, 0.55)})
 	}
 	return append(out, entry{label: "end of the step", color: ink, mark: markLine})
+}
+
+func total(boxes []box) float64 {
+	sum := 0.0
+	for _, t := range busy(boxes) {
+		sum += t
+	}
+	return sum
 }
 
 // busy sums the time of each kind.

@@ -135,50 +135,6 @@ func recordingEnd(r *trace.Recording) sim.Time {
 	return end
 }
 
-// fullestRank returns the rank whose allocated bytes of all kinds, or reserved
-// bytes, reach highest; the lowest of equals.
-func fullestRank(r *trace.Recording) (int, bool) {
-	type use struct{ now, peak int64 }
-	ranks := map[int]int{} // rank -> index into uses
-	var uses []use
-	var order []int
-	slot := make([]int, len(r.Counters))
-	for i, c := range r.Counters {
-		slot[i] = -1
-		if c.Kind != trace.MemoryByKind {
-			continue
-		}
-		at, ok := ranks[c.Rank]
-		if !ok {
-			at = len(uses)
-			ranks[c.Rank] = at
-			uses = append(uses, use{})
-			order = append(order, c.Rank)
-		}
-		slot[i] = at
-	}
-	value := make([]int64, len(r.Counters))
-	for _, s := range r.Samples() {
-		if s.Counter < 0 || int(s.Counter) >= len(slot) || slot[s.Counter] < 0 {
-			continue
-		}
-		u := &uses[slot[s.Counter]]
-		u.now += s.Value - value[s.Counter]
-		value[s.Counter] = s.Value
-		u.peak = max(u.peak, u.now)
-	}
-	best := -1
-	for i, u := range uses {
-		if u.peak > 0 && (best < 0 || u.peak > uses[best].peak || u.peak == uses[best].peak && order[i] < order[best]) {
-			best = i
-		}
-	}
-	if best < 0 {
-		return 0, false
-	}
-	return order[best], true
-}
-
 func (m *memory) facts(rep *report.Report) string {
 	var reserved, capacity, oom string
 	if m.peakReserved > 0 {

@@ -2,6 +2,7 @@ package plots
 
 import (
 	"image/color"
+	"math"
 
 	"trainsim/sim/trace"
 )
@@ -20,7 +21,7 @@ var (
 	brown      = rgb(0x804020)
 	violet     = rgb(0x8000E0)
 	graphite   = rgb(0x585858)
-	mint       = rgb(0xB4F0D0)
+	leaf       = rgb(0x90C070)
 	idleGrey   = rgb(0xE6E6E6)
 
 	white    = rgb(0xFFFFFF)
@@ -53,7 +54,7 @@ var kindStyles = [trace.NumKinds]style{
 	trace.CommEP:         {"expert-parallel comm.", violet},
 	trace.HostWait:       {"waiting for the CPU", graphite},
 	trace.Bubble:         {"bubble (idle)", idleGrey},
-	trace.Evaluation:     {"evaluation", mint},
+	trace.Evaluation:     {"evaluation", leaf},
 }
 
 // memoryStyle is one kind of memory, by its name in recordings and reports.
@@ -118,9 +119,11 @@ func darken(c color.RGBA, f float64) color.RGBA {
 	return color.RGBA{R: uint8(float64(c.R) * f), G: uint8(float64(c.G) * f), B: uint8(float64(c.B) * f), A: c.A}
 }
 
-// onTop returns the text colour that is read best on c.
+// onTop returns the text colour that has more contrast on c: black and white
+// are equally far from a relative luminance of 0.179.
 func onTop(c color.RGBA) color.RGBA {
-	if 299*int(c.R)+587*int(c.G)+114*int(c.B) > 128*1000 {
+	linear := func(v uint8) float64 { return math.Pow(float64(v)/255, 2.2) }
+	if 0.2126*linear(c.R)+0.7152*linear(c.G)+0.0722*linear(c.B) > 0.179 {
 		return black
 	}
 	return white

@@ -40,7 +40,11 @@ func Pipeline(r *trace.Recording, rep *report.Report, o Options) (*Figure, error
 func (g *gantt) body(c draw.Canvas, t theme) {
 	g.theme = t
 	u := timeUnit(g.end)
-	g.drawOn(c, "time in the step ("+u.name+")", linearTicks(g.end, u, 10))
+	label := "time in the step (" + u.name + ")"
+	if slices.ContainsFunc(g.rows, func(r row) bool { return r.thin }) {
+		label += "; a stream's height is its share of the time"
+	}
+	g.drawOn(c, label, linearTicks(g.end, u, 10))
 }
 
 // stepFacts says the step time, the bubble and the MFU where they are known.
@@ -64,15 +68,15 @@ func stepFacts(rep *report.Report) string {
 
 // stageLanes are the lanes of one stage's representative rank; -1 for none.
 type stageLanes struct {
-	stage, rank              int
-	actions, compute, dpComm int32
+	stage, rank int
+	lanes       [trace.NumStreams]int32
 }
 
 // representatives picks the lowest rank with an actions lane in each stage.
 func representatives(r *trace.Recording) []stageLanes {
 	byStage := map[int]int{} // stage -> index into out
 	var out []stageLanes
-	for i, l := range r.Lanes {
+	for _, l := range r.Lanes {
 		if l.Stream != trace.Actions {
 			continue
 		}
@@ -80,21 +84,18 @@ func representatives(r *trace.Recording) []stageLanes {
 		if !ok {
 			at = len(out)
 			byStage[l.Stage] = at
-			out = append(out, stageLanes{stage: l.Stage, rank: l.Rank, actions: int32(i), compute: -1, dpComm: -1})
-		} else if l.Rank < out[at].rank {
-			out[at].rank, out[at].actions = l.Rank, int32(i)
+			out = append(out, stageLanes{stage: l.Stage, rank: l.Rank})
+		}
+		out[at].rank = min(out[at].rank, l.Rank)
+	}
+	for i := range out {
+		for s := range out[i].lanes {
+			out[i].lanes[s] = -1
 		}
 	}
 	for i, l := range r.Lanes {
-		at, ok := byStage[l.Stage]
-		if !ok || l.Rank != out[at].rank {
-			continue
-		}
-		switch l.Stream {
-		case trace.Compute:
-			out[at].compute = int32(i)
-		case trace.DPComm:
-			out[at].dpComm = int32(i)
+		if at, ok := byStage[l.Stage]; ok && l.Rank == out[at].rank && l.Stream < trace.NumStreams {
+			out[at].lanes[l.Stream] = int32(i)
 		}
 	}
 	slices.SortFunc(out, func(a, b stageLanes) int { return cmp.Compare(a.stage, b.stage) })
@@ -116,17 +117,16 @@ func pipelineGantt(r *trace.Recording) (*gantt, error) {
 	if g.end <= 0 {
 		return nil, errNoActions
 	}
-	lanes := make([]int32, 0, 2*len(stages))
-	for _, s := range stages {
-		lanes = append(lanes, s.actions, s.dpComm)
-	}
-	boxes := boxesOf(r, lanes)
+	boxes := boxesOf(r, lanesOf(stages))
 	inside := optimizerDetail(r, stages, boxes)
 	for i, s := range stages {
-		actions, dp := detailed(boxes[2*i], inside[i], boxes[2*i+1]), boxes[2*i+1]
+		streams := boxes[i*rowStreams : (i+1)*rowStreams]
+		actions := detailed(streams[0], inside[i], streams[trace.DPComm])
 		g.rows = append(g.rows, row{label: stageLabel(s, i, len(stages)), boxes: actions})
-		if busy(dp)[trace.CommDP] > g.end/visible {
-			g.rows = append(g.rows, row{label: streamLabel(len(stages)), thin: true, boxes: dp})
+		for k, boxes := range streams[1:] {
+			if total(boxes) > g.end/200 {
+				g.rows = append(g.rows, row{label: streamLabel(k+1, len(stages)), thin: true, boxes: boxes})
+			}
 		}
 		for _, b := range actions {
 			g.chunks = max(g.chunks, b.chunk+1)
@@ -135,20 +135,43 @@ func pipelineGantt(r *trace.Recording) (*gantt, error) {
 	return g, nil
 }
 
+// fewStages have room for every stream; where more share the page, only the
+// data-parallel stream joins the actions.
+const fewStages = 2
+
+// rowStreams is how many streams of a stage may have a row, actions first.
+const rowStreams = int(trace.NumStreams)
+
+var streamLabels = [rowStreams]string{"", "kernels", "tp stream", "pp stream", "dp stream", "cp stream"}
+
+// lanesOf lists the lanes to draw, rowStreams of them a stage, -1 for none.
+func lanesOf(stages []stageLanes) []int32 {
+	var out []int32
+	for _, s := range stages {
+		if len(stages) > fewStages {
+			for _, stream := range []trace.Stream{trace.Compute, trace.TPComm, trace.PPComm, trace.CPComm} {
+				s.lanes[stream] = -1
+			}
+		}
+		out = append(out, s.lanes[:]...)
+	}
+	return out
+}
+
+// streamLabel names a row under a rank where there is room.
+func streamLabel(stream, stages int) string {
+	if stages > 8 {
+		return ""
+	}
+	return streamLabels[stream]
+}
+
 // stageLabel names every row, or every n-th where rows are too low for text.
 func stageLabel(s stageLanes, i, stages int) string {
 	if every := (stages + 23) / 24; i%every != 0 {
 		return ""
 	}
 	return fmt.Sprintf("stage %d (rank %d)", s.stage, s.rank)
-}
-
-// streamLabel names the communication row where there is room.
-func streamLabel(stages int) string {
-	if stages > 8 {
-		return ""
-	}
-	return "dp stream"
 }
 
 // makespan is the end of the last span.

@@ -1,0 +1,224 @@
+package plots
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/cmpimg"
+
+	"trainsim/sim"
+	"trainsim/sim/report"
+	"trainsim/sim/trace"
+)
+
+// small keeps the golden pictures small.
+var small = Options{Width: 960, Height: 540}
+
+func examplePoints() []Point {
+	rnd := sim.NewRand(1, "points")
+	var out []Point
+	for i := range 60 {
+		m := 0.2 * float64(i+1)
+		out = append(out, Point{m, m * (0.9 + 0.2*rnd.Float64()), []string{"Megatron-LM, A100", "FSDP, H100", "one GPU"}[i%3]})
+	}
+	return append(out, Point{0, 1, "not measured"})
+}
+
+func exampleCurves() []Curve {
+	rnd := sim.NewRand(2, "curves")
+	var out []Curve
+	for k, name := range []string{"all-reduce, 8 x H100", "all-gather, 8 x H100"} {
+		c, m := Curve{Name: name}, Curve{Name: name, Measured: true}
+		for s := 1024.0; s <= 1<<33; s *= 2 {
+			c.Size = append(c.Size, s)
+			c.BusBW = append(c.BusBW, 450e9/(1+float64(k+1)*20e6/s))
+			m.Size = append(m.Size, s)
+			m.BusBW = append(m.BusBW, c.BusBW[len(c.BusBW)-1]*(0.9+0.1*rnd.Float64()))
+		}
+		out = append(out, c, m)
+	}
+	return out
+}
+
+func exampleSweep() []SweepPoint {
+	var out []SweepPoint
+	for i, x := range []string{"4", "8", "16", "32", "64"} {
+		for j, s := range []string{"parallel.pp=2", "parallel.pp=4"} {
+			b := float64(2*j+1) / float64(2*j+1+4<<i)
+			gib := 60 + 10*i - 20*j
+			out = append(out, SweepPoint{X: x, Series: s, StepTime: 4 / (1 - b), Bubble: b, PeakMemory: float64(int64(gib) << 30), Fits: gib <= 80})
+		}
+	}
+	return out
+}
+
+func exampleCases() []Case {
+	var out []Case
+	for i, name := range []string{"13b-tp2-pp4-nvlink", "13b-tp2-pp4-pcie", "a-scenario-with-a-rather-long-name"} {
+		_, rep := synthetic{pp: 2 + 2*i, m: 8, tp: 1, forward: sim.Time(20+10*i) * sim.Millisecond}.build()
+		out = append(out, Case{name, rep})
+	}
+	return append(out, Case{Name: "not run"})
+}
+
+func exampleSchedule(chunks int) ScheduleChart {
+	y := synthetic{pp: 8, m: 16, tp: 1, forward: sim.Second}
+	r, _ := y.build()
+	s := ScheduleChart{Name: "1f1b, 8 stages, 16 micro-batches", Subtitle: "bubble 30.4 % of the makespan", Unit: "forwards of one stage"}
+	for i, l := range representatives(r) {
+		for _, b := range boxesOf(r, []int32{l.lanes[trace.Actions]})[0] {
+			s.Tasks = append(s.Tasks, Task{i, b.start, b.end, b.kind, b.number, b.number / 4 % chunks})
+		}
+	}
+	return s
+}
+
+// outOfMemory is a run that does not fit.
+func outOfMemory() (*trace.Recording, *report.Report) {
+	r, rep := synthetic{pp: 4, m: 8, tp: 1, forward: 30 * sim.Millisecond}.build()
+	for i := range rep.MemoryPerStage {
+		m := &rep.MemoryPerStage[i]
+		m.Capacity = 48 << 30
+		m.Fits = m.NvidiaSMI <= m.Capacity
+	}
+	rep.OOM = &report.OOM{Rank: 0, At: 0.09, Needed: 61 << 30}
+	return r, rep
+}
+
+// everyFigure draws one of each kind.
+func everyFigure(t testing.TB, o Options) map[string]*Figure {
+	t.Helper()
+	out := map[string]*Figure{}
+	add := func(name string, f *Figure, err error) {
+		require.NoError(t, err, name)
+		out[name] = f
+	}
+	r, rep := synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()
+	few, fewRep := synthetic{pp: 2, m: 6, tp: 4, forward: 30 * sim.Millisecond}.build()
+	fewRep.Links = []report.Link{{Name: "node0/gpu0/nvlink/out", Utilisation: 0.31, Bytes: 90e9}, {Name: "node0/nic0/tx", Utilisation: 0.12, Bytes: 4e9}}
+	for _, f := range standard {
+		fig, err := f.draw(r, rep, o)
+		add(f.name, fig, err)
+	}
+	f, err := Pipeline(few, fewRep, o)
+	add("pipeline-few", f, err)
+	f, err = Links(few, fewRep, o)
+	add("links-mean", f, err)
+	r, rep = outOfMemory()
+	f, err = Memory(r, rep, o)
+	add("memory-oom", f, err)
+	f, err = MemoryStages(rep, o)
+	add("memory-stages-oom", f, err)
+	f, err = Schedule(exampleSchedule(2), o)
+	add("schedule", f, err)
+	f, err = Scatter(examplePoints(), "step time (s)", o)
+	add("scatter", f, err)
+	f, err = BusBW(exampleCurves(), o)
+	add("busbw", f, err)
+	f, err = Sweep("schedule.microbatches", exampleSweep(), 80<<30, o)
+	add("sweep", f, err)
+	f, err = Compare(exampleCases(), o)
+	add("compare", f, err)
+	return out
+}
+
+// The pictures, decoded and compared with a tolerance for another rasteriser.
+// PLOTS_DIR keeps what was drawn, at full size, to be looked at.
+func TestPictures(t *testing.T) {
+	if dir := os.Getenv("PLOTS_DIR"); dir != "" {
+		for name, f := range everyFigure(t, Options{}) {
+			require.NoError(t, f.Save(filepath.Join(dir, name+".png")))
+		}
+	}
+	figures := everyFigure(t, small)
+	for _, name := range []string{"pipeline", "memory-oom", "memory-stages", "breakdown", "links", "compare"} {
+		var got bytes.Buffer
+		require.NoError(t, figures[name].Encode(&got, "png"))
+		path := filepath.Join("testdata", name+".png")
+		if *update {
+			require.NoError(t, os.WriteFile(path, got.Bytes(), 0o644))
+		}
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		same, err := cmpimg.EqualApprox("png", got.Bytes(), want, 0.1)
+		require.NoError(t, err)
+		if !same {
+			bad := filepath.Join(os.TempDir(), "trainsim-"+name+".png")
+			assert.NoError(t, os.WriteFile(bad, got.Bytes(), 0o644))
+			t.Errorf("%s differs from %s; it was written to %s", name, path, bad)
+		}
+	}
+}
+
+func TestSameBytesTwice(t *testing.T) {
+	for _, format := range Formats {
+		first, second := everyFigure(t, small), everyFigure(t, small)
+		for name, f := range first {
+			if format != "png" && name != "pipeline" && name != "scatter" {
+				continue
+			}
+			var a, b bytes.Buffer
+			require.NoError(t, f.Encode(&a, format))
+			require.NoError(t, second[name].Encode(&b, format))
+			assert.True(t, bytes.Equal(a.Bytes(), b.Bytes()), "%s as %s", name, format)
+		}
+	}
+}
+
+func TestWriteAll(t *testing.T) {
+	r, rep := synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()
+	dir := filepath.Join(t.TempDir(), "new", "figures")
+	paths, err := WriteAll(dir, r, rep, Options{Width: 640, Height: 360, Format: "svg"})
+	require.NoError(t, err)
+	var want []string
+	for _, f := range standard {
+		want = append(want, filepath.Join(dir, f.name+".svg"))
+	}
+	assert.Equal(t, want, paths)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, len(want), "no temporary file is left")
+}
+
+// A run without data for a figure leaves it out.
+func TestWriteAllOfLittle(t *testing.T) {
+	paths, err := WriteAll(t.TempDir(), nil, nil, small)
+	require.NoError(t, err)
+	assert.Empty(t, paths)
+	_, rep := synthetic{pp: 2, m: 2, tp: 1, forward: sim.Second}.build()
+	paths, err = WriteAll(t.TempDir(), &trace.Recording{}, rep, small)
+	require.NoError(t, err)
+	assert.Len(t, paths, 2)
+}
+
+func TestEmptyFiguresAreErrors(t *testing.T) {
+	empty := &trace.Recording{}
+	_, err := Pipeline(empty, nil, small)
+	assert.ErrorIs(t, err, errNoActions)
+	_, err = Memory(empty, nil, small)
+	assert.ErrorIs(t, err, errNoMemory)
+	_, err = MemoryStages(&report.Report{}, small)
+	assert.ErrorIs(t, err, errNoStages)
+	_, err = Breakdown(nil, small)
+	assert.ErrorIs(t, err, errNoTimes)
+	_, err = Links(empty, &report.Report{}, small)
+	assert.ErrorIs(t, err, errNoLinks)
+	_, err = Scatter([]Point{{0, 1, ""}}, "x", small)
+	assert.ErrorIs(t, err, errNoPoints)
+	_, err = BusBW([]Curve{{Size: []float64{1}}}, small)
+	assert.ErrorIs(t, err, errNoCurves)
+	_, err = Sweep("x", nil, 0, small)
+	assert.ErrorIs(t, err, errNoSweep)
+	_, err = Compare([]Case{{}}, small)
+	assert.ErrorIs(t, err, errNoCases)
+	_, err = Schedule(ScheduleChart{}, small)
+	assert.ErrorIs(t, err, errNoTasks)
+	_, err = Schedule(ScheduleChart{Tasks: []Task{{Rank: 256}}}, small)
+	assert.ErrorContains(t, err, "ranks 0 to 255")
+	_, err = Schedule(ScheduleChart{Tasks: []Task{{Start: 2, End: 1}}}, small)
+	assert.ErrorContains(t, err, "from 2 to 1")
+}

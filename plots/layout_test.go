@@ -1,0 +1,131 @@
+package plots
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/recorder"
+
+	"trainsim/sim"
+	"trainsim/sim/report"
+)
+
+// written is a text with the rectangle that its digits and capitals fill.
+type written struct {
+	text           string
+	size           float64
+	x0, y0, x1, y1 vg.Length
+}
+
+// texts returns what a figure writes upright; axis labels that are turned lie
+// inside a Push.
+func texts(actions []recorder.Action) []written {
+	var out []written
+	depth := 0
+	for _, a := range actions {
+		switch a := a.(type) {
+		case *recorder.Push:
+			depth++
+		case *recorder.Pop:
+			depth--
+		case *recorder.FillString:
+			if depth == 0 {
+				size := a.Font.Size
+				w := draw.TextStyle{Font: a.Font, Handler: plot.DefaultTextHandler}.Width(a.String)
+				out = append(out, written{a.String, float64(size), a.Point.X, a.Point.Y, a.Point.X + w, a.Point.Y + size*0.7})
+			}
+		}
+	}
+	return out
+}
+
+func (w written) overlaps(v written) bool {
+	const slack = dot / 2
+	return w.x0 < v.x1-slack && v.x0 < w.x1-slack && w.y0 < v.y1-slack && v.y0 < w.y1-slack
+}
+
+// checkLayout fails where text leaves the page or lies on other text.
+func checkLayout(t *testing.T, name string, f *Figure) {
+	t.Helper()
+	all := texts(record(f))
+	require.NotEmpty(t, all, name)
+	for i, w := range all {
+		assert.True(t, w.x0 >= 0 && w.x1 <= f.width && w.y0 >= 0 && w.y1 <= f.height, "%s: %q is cut", name, w.text)
+		for _, v := range all[:i] {
+			assert.False(t, w.overlaps(v), "%s: %q lies on %q", name, w.text, v.text)
+		}
+	}
+}
+
+func TestNothingIsCutOrOverlaps(t *testing.T) {
+	long := strings.Repeat("a-very-long-scenario-name-", 12)
+	for _, o := range []Options{{}, {Title: long}, {Width: 800, Height: 800}, {Width: 640, Height: 360}, {Width: 2400, Height: 900}} {
+		for name, f := range everyFigure(t, o) {
+			checkLayout(t, fmt.Sprintf("%s %gx%g", name, o.Width, o.Height), f)
+		}
+	}
+}
+
+func TestLayoutOfManyStages(t *testing.T) {
+	for _, pp := range []int{1, 2, 16, 64, 256} {
+		r, rep := synthetic{pp: pp, m: 4, tp: 8, forward: 200 * sim.Microsecond, links: 3}.build()
+		for _, f := range standard {
+			fig, err := f.draw(r, rep, Options{})
+			require.NoError(t, err)
+			checkLayout(t, fmt.Sprintf("%s of %d stages", f.name, pp), fig)
+		}
+	}
+}
+
+func TestTooManyStagesIsAnError(t *testing.T) {
+	r, rep := synthetic{pp: 257, m: 1, tp: 1, forward: sim.Second}.build()
+	_, err := Pipeline(r, rep, small)
+	assert.ErrorContains(t, err, "257 stages")
+	_, err = Breakdown(rep, small)
+	assert.ErrorContains(t, err, "257 stages")
+	_, err = MemoryStages(rep, small)
+	assert.ErrorContains(t, err, "257 stages")
+	_, err = Compare(make([]Case, 41), small)
+	assert.ErrorContains(t, err, "41 scenarios")
+}
+
+// On a slide nothing is smaller than a micro-batch number.
+func TestTextIsLegible(t *testing.T) {
+	for name, f := range everyFigure(t, Options{}) {
+		for _, w := range texts(record(f)) {
+			assert.GreaterOrEqual(t, w.size, float64(smallestNumber), "%s: %q", name, w.text)
+		}
+	}
+}
+
+// What cannot be drawn on finite axes does not reach them.
+func TestStrangeReports(t *testing.T) {
+	strange := []float64{0, -1, 1e308, math.Inf(1), math.NaN(), 1e-300}
+	for _, v := range strange {
+		rep := &report.Report{StepTime: v, MFU: v, Bubble: report.Bubble{OverTotal: v},
+			TimePerStage:   []report.StageTime{{Compute: v, Bubble: 1, Step: v}, {Compute: 1, Step: 1}},
+			MemoryPerStage: []report.StageMemory{{NvidiaSMI: math.MinInt64, Capacity: math.MaxInt64, AtPeak: report.AtPeak{Weights: math.MaxInt64, Gradients: -5}}},
+			Links:          []report.Link{{Name: "l", Utilisation: v}, {Name: "m", Utilisation: 0.5}},
+			OOM:            &report.OOM{At: v}}
+		r, _ := synthetic{pp: 2, m: 2, tp: 1, forward: sim.Second}.build()
+		for _, f := range standard {
+			fig, err := f.draw(r, rep, small)
+			if err == nil {
+				record(fig)
+			}
+		}
+		fig, err := Compare([]Case{{"x", rep}}, small)
+		if err == nil {
+			record(fig)
+		}
+		_, err = Sweep("x", []SweepPoint{{X: "1", StepTime: v, Bubble: v, PeakMemory: v}, {X: "2", StepTime: 1}}, v, small)
+		assert.NoError(t, err)
+	}
+}
