@@ -43,7 +43,7 @@ func (g Group) knobs(d *Device) []knob {
 			number(smallShare, 1, &c.Tail),
 			duration(&c.SplitSetup), number(0.01, 10, &c.SplitTraffic), number(0.01, 100, &c.SplitAversion))
 	case GroupLayout:
-		return []knob{number(smallShare, 1, &c.NN), number(smallShare, 1, &c.NT), number(0.01, 10, &c.WideOutput)}
+		return []knob{number(smallShare, 1, &c.NN), number(smallShare, 1, &c.NT)}
 	case GroupPower:
 		return []knob{number(smallShare, 1, &d.Power.FullClock), duration(&d.Power.Patience)}
 	case GroupForward:

@@ -102,9 +102,10 @@ func (t *table) simumaxGEMM(shape map[string]string) Kernel {
 
 // simumaxGrouped reads the products of a mixture of experts, of which the key
 // names the linear layer's sizes: M tokens, K inputs and N outputs an expert.
+// Transformer Engine launches one product an expert.
 func (t *table) simumaxGrouped(shape map[string]string) Kernel {
 	tokens, n, in := t.size(shape, "M"), t.size(shape, "N"), t.size(shape, "K")
-	k := Kernel{Kind: GEMM, Batch: t.size(shape, "ng"), In: t.format(shape["dtype"]), Accumulate: shape["accumulate"] == "True"}
+	k := Kernel{Kind: GEMM, Batch: t.size(shape, "ng"), Launches: t.size(shape, "ng"), In: t.format(shape["dtype"]), Accumulate: shape["accumulate"] == "True"}
 	switch shape["stage"] {
 	case "fwd":
 		k.Layout, k.M, k.N, k.K, k.Out = TN, tokens, n, in, t.format(shape["out_dtype"])

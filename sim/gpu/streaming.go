@@ -47,9 +47,10 @@ func (s *StreamingCost) check(c *checks) {
 	}
 }
 
-// memorySeconds is a latency and the traffic at the class's bandwidth, so that
-// small tensors reach a small part of it.
+// memorySeconds is a latency a launch and the traffic at the class's bandwidth,
+// so that small tensors reach a small part of it.
 func (d *Device) memorySeconds(k *Kernel) float64 {
 	bytes := float64(max(k.ReadBytes, 0)) + float64(max(k.WriteBytes, 0))
-	return d.Streaming.Latency.Seconds() + bytes/(float64(d.MemoryBandwidth)*d.Streaming.of(k.Class))
+	latency := d.Streaming.Latency.Seconds() * float64(max(k.Launches, 1))
+	return latency + bytes/(float64(d.MemoryBandwidth)*d.Streaming.of(k.Class))
 }

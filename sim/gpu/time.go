@@ -10,6 +10,19 @@ func (d *Device) Time(k *Kernel) sim.Time {
 	return d.launched(k, s*d.Power.slowdown(d.share(k, s)))
 }
 
+// TimeBeside returns the kernel's time while communication kernels hold some of
+// the multiprocessors, as NCCL's do, one for each of its channels.
+func (d *Device) TimeBeside(k *Kernel, held int) sim.Time {
+	if k.Kind == Memory || held <= 0 {
+		return d.Time(k) // memory-bound kernels fill the memory with fewer
+	}
+	rest := *d
+	rest.SMs = max(d.SMs-held, 1)
+	left := float64(rest.SMs) / float64(d.SMs)
+	rest.Rates = d.Rates.times(left)
+	return rest.Time(k)
+}
+
 // TimeAlone returns how long the kernel takes in a benchmark that launches it
 // repeats times in a row and nothing else: a burst that is too short for the
 // power limit to bite runs at full clock.
@@ -35,13 +48,25 @@ func (d *Device) share(k *Kernel, seconds float64) float64 {
 func (d *Device) fullClockSeconds(k *Kernel) float64 {
 	switch k.Kind {
 	case GEMM:
-		return d.gemmSeconds(k)
+		return d.launchesSeconds(k)
 	case Attention:
 		return d.attentionSeconds(k)
 	case Memory:
 		return d.memorySeconds(k)
 	}
 	return 0
+}
+
+// launchesSeconds is the time of the products of a GEMM: in one batched kernel,
+// or spread over several launches that do not overlap.
+func (d *Device) launchesSeconds(k *Kernel) float64 {
+	n := min(max(k.Launches, 1), max(k.Batch, 1))
+	if n == 1 {
+		return d.gemmSeconds(k)
+	}
+	one := *k
+	one.Batch, one.Launches = ceilDiv(k.Batch, n), 1
+	return d.gemmSeconds(&one) * float64(n)
 }
 
 // ceilDiv returns a/b rounded up for a >= 0 and b > 0.
