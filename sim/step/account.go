@@ -6,6 +6,7 @@ import (
 
 	"trainsim/memory"
 	"trainsim/sim/model"
+	"trainsim/sim/trace"
 )
 
 // RankMemory is the memory account of one rank (the first) of a pipeline rank.
@@ -169,6 +170,9 @@ func (a *account) static() {
 		if j.dp.zero >= 3 {
 			weights = (weights + shards - 1) / shards
 		}
+		if v := j.Program.WeightVersions; v != nil {
+			weights *= int64(v[a.stage]) // stashed versions
+		}
 		a.malloc("weights", weights, memory.Weights)
 		a.malloc("gradients", (cc.chunk.Parameters*j.dp.gradBytes+shards-1)/shards, memory.Gradients)
 	}
@@ -194,16 +198,18 @@ func (a *account) fail(err error, what string) {
 
 // runAction replays the allocations of one action of the script.
 func (a *account) runAction(act *action, last bool) {
-	var refs []memory.Ref
-	var cc *chunkCode
-	if act.microbatch >= 0 {
-		cc = a.job.stages[a.stage].chunks[act.chunk]
-		refs = a.refs(liveKey{act.chunk, act.microbatch}, len(cc.chunk.Tensors))
+	var refs [2][]memory.Ref
+	var cc [2]*chunkCode
+	for i, p := range act.list() {
+		if p.microbatch >= 0 {
+			cc[i] = a.job.stages[a.stage].chunks[p.chunk]
+			refs[i] = a.refs(liveKey{p.chunk, p.microbatch}, len(cc[i].chunk.Tensors))
+		}
 	}
 	for pc, ops := range act.block.memory {
 		a.pc = int32(pc)
 		for _, op := range ops {
-			a.apply(cc, refs, op)
+			a.apply(cc[op.part], refs[op.part], op)
 		}
 		if len(ops) > 0 {
 			a.sample()
@@ -213,8 +219,10 @@ func (a *account) runAction(act *action, last bool) {
 		a.states = true
 		a.malloc("optimizer states", a.job.stages[a.stage].ownElements*a.job.opt.States, memory.Optimizer)
 	}
-	if cc != nil && allFreed(refs) {
-		a.recycle(liveKey{act.chunk, act.microbatch}, refs)
+	for i, p := range act.list() {
+		if cc[i] != nil && allFreed(refs[i]) {
+			a.recycle(liveKey{p.chunk, p.microbatch}, refs[i])
+		}
 	}
 }
 
@@ -324,13 +332,14 @@ func (a *account) oom() *OOM {
 
 func (a *account) phase(act *action) string {
 	first := ""
-	if a.step == 0 && act.microbatch == 0 {
+	p := &act.parts[0]
+	if a.step == 0 && p.microbatch == 0 {
 		first = "first-"
 	}
 	switch {
-	case act.microbatch < 0:
+	case p.microbatch < 0:
 		return "optimizer-step"
-	case act.kind == 0:
+	case p.kind == trace.Forward:
 		return first + "forward"
 	}
 	return first + "backward"

@@ -77,3 +77,24 @@ func TestOneMicrobatch(t *testing.T) {
 		assert.Equal(t, 3*work(s), idle(s))
 	}
 }
+
+// An asynchronous schedule has no bubble in its steady state: a stage's step
+// is its work, its updates and, on the slowest stages, nothing else.
+func TestAsynchronousSchedulesHaveNoBubble(t *testing.T) {
+	for _, kind := range []string{"pipedream", "pipedream-2bw"} {
+		res := run(t, bare(small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, kind, 8)), step.Options{})
+		for s, b := range res.Stages {
+			assert.LessOrEqual(t, idle(b)*200, res.StepTime, "%s stage %d", kind, s)
+		}
+	}
+}
+
+// Overlapped pairs hide the collectives of one half behind the other half.
+func TestPairsHideCommunication(t *testing.T) {
+	exposed := func(kind string) sim.Time {
+		c := small(t, step.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: true}, kind, 8)
+		c.Schedule.VirtualStages = 0
+		return run(t, c, step.Options{}).Stages[0].TP
+	}
+	assert.Less(t, exposed("dualpipev"), exposed("zb-v"))
+}

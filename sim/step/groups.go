@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"trainsim/interconnect"
+	"trainsim/schedule"
 	"trainsim/sim/model"
 )
 
@@ -72,6 +73,9 @@ func (j *Job) addGroups(kind model.Group) error {
 			key.CP = 0
 		case model.DP:
 			key.DP, key.CP = 0, 0
+			if j.Program.Placement == schedule.Bidirectional { // both hold the same two stages
+				key.PP = min(at.PP, j.Config.Parallel.PP-1-at.PP)
+			}
 		case model.Embedding:
 			if at.PP != first && at.PP != last {
 				continue

@@ -22,6 +22,7 @@ type Job struct {
 	compiler *compiler
 	layers   []int // by global stage
 	shapes   map[chunkShape]*chunkCode
+	pairs    map[[2]*block]*block
 	stages   []stage
 	groups   []group
 	groupOf  [model.NumGroups][]int32 // by rank; -1: none
@@ -42,11 +43,12 @@ type stage struct {
 	ownElements  int64   // parameters whose optimizer state the rank holds
 	tied         int64   // parameters of an embedding that another stage shares
 	gathers      []int64 // sizes of the parameter gathers, in order
+	updateCode   *block
 }
 
 // Build makes the job of a validated Config.
 func Build(c *Config) (*Job, error) {
-	j := &Job{Config: c, shapes: make(map[chunkShape]*chunkCode)}
+	j := &Job{Config: c, shapes: make(map[chunkShape]*chunkCode), pairs: make(map[[2]*block]*block)}
 	steps := []func() error{j.buildModel, j.buildProgram, j.buildStages, j.buildCluster}
 	for _, f := range steps {
 		if err := f(); err != nil {
@@ -86,6 +88,12 @@ func (j *Job) buildProgram() error {
 		Ranks: j.Config.Parallel.PP, Microbatches: c.Microbatches, VirtualStages: c.VirtualStages,
 		GroupSize: c.GroupSize, MemoryCap: c.MemoryCap, Costs: schedule.UnitCosts(),
 	}
+	switch asyncKind(c.Kind) {
+	case "pipedream": // one update a mini-batch: fill, a warm step, the step, drain
+		o.Microbatches = 2*c.Microbatches + 2*o.Ranks
+	case "pipedream-2bw":
+		o.Batches = 4
+	}
 	var err error
 	if c.Kind == "csv" {
 		j.Program, err = schedule.ParseCSV(strings.NewReader(c.CSV), c.File)
@@ -97,6 +105,9 @@ func (j *Job) buildProgram() error {
 	}
 	if j.Program.Ranks != j.Config.Parallel.PP {
 		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
+	}
+	if j.Program.Placement == schedule.Bidirectional {
+		j.dp.ranks *= 2 // every stage has a copy in each direction
 	}
 	j.layers, err = j.Config.SplitLayers(j.Program.Stages())
 	return err
@@ -130,3 +141,11 @@ func (c *Config) Samples() int64 {
 
 // Tokens returns the tokens of one step over all replicas.
 func (c *Config) Tokens() int64 { return c.Samples() * c.Model.SeqLen }
+
+// asyncKind returns the canonical name of an asynchronous schedule, "" for others.
+func asyncKind(kind string) string {
+	if k, err := schedule.Find(kind); err == nil && (k.Name == "pipedream" || k.Name == "pipedream-2bw") {
+		return k.Name
+	}
+	return ""
+}

@@ -71,7 +71,8 @@ type rankState struct {
 	forwards  int32 // still to come
 	backwards int32 // begun
 	books     books
-	recorded  int32 // index in the recorder, -1: not recorded
+	window    window // of an asynchronous schedule's steady state
+	recorded  int32  // index in the recorder, -1: not recorded
 }
 
 func newMachine(j *Job, e *sim.Engine) *machine {
@@ -88,8 +89,10 @@ func newMachine(j *Job, e *sim.Engine) *machine {
 		rs.script = j.stages[m.stageOf(int32(r))].script
 		rs.recv, rs.pending, rs.recorded = -1, -1, -1
 		for i := range rs.script {
-			if rs.script[i].kind == trace.Forward {
-				rs.forwards++
+			for _, p := range rs.script[i].list() {
+				if p.kind == trace.Forward {
+					rs.forwards++
+				}
 			}
 		}
 	}
@@ -161,8 +164,13 @@ func (m *machine) endAction(r int32, a *action) {
 	if rs.recorded >= 0 && rs.working {
 		m.record.action(rs, a, rs.began, rs.clock)
 	}
-	if a.kind == trace.Forward {
-		rs.forwards--
+	for _, p := range a.list() {
+		if p.kind == trace.Forward {
+			rs.forwards--
+		}
+	}
+	if a.update {
+		m.countUpdate(rs)
 	}
 	rs.action++
 	rs.pc, rs.working = 0, false
@@ -174,8 +182,10 @@ func (rs *rankState) beginAction(a *action, at sim.Time) {
 		return
 	}
 	rs.working, rs.began = true, at
-	if a.kind == trace.Backward || a.kind == trace.BackwardInput {
-		rs.backwards++
+	for _, p := range a.list() {
+		if p.kind == trace.Backward || p.kind == trace.BackwardInput {
+			rs.backwards++
+		}
 	}
 }
 
@@ -209,9 +219,9 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 	case doDrain:
 		return m.drain(r, in.group)
 	case doReceive:
-		return m.receive(r, a)
+		return m.receive(r, &a.parts[in.part])
 	case doSend:
-		return m.send(r, a)
+		return m.send(r, a, &a.parts[in.part])
 	case doSync:
 		rs.host = max(rs.host, now+in.host)
 		m.next(r)

@@ -16,7 +16,7 @@ func (m *machine) rankAt(r, pipelineRank int32) int32 {
 
 // receive waits for the action's incoming message and, in blocking systems,
 // for the message that is still on its way out.
-func (m *machine) receive(r int32, a *action) bool {
+func (m *machine) receive(r int32, a *part) bool {
 	if a.recv < 0 { // the first stage of a model without an embedding
 		m.next(r)
 		return true
@@ -36,7 +36,7 @@ func (m *machine) receive(r int32, a *action) bool {
 
 // send hands the action's output over. Overlapped sends leave on their own;
 // blocking ones wait for their receiver.
-func (m *machine) send(r int32, a *action) bool {
+func (m *machine) send(r int32, act *action, a *part) bool {
 	if a.send < 0 {
 		m.next(r)
 		return true
@@ -53,7 +53,7 @@ func (m *machine) send(r int32, a *action) bool {
 	}
 	if m.blocking && !a.sendLocal {
 		rs.pending = id
-		if !a.fused {
+		if !act.fused {
 			return m.settle(r)
 		}
 	}

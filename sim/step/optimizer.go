@@ -42,8 +42,7 @@ func OptimizerState(kind string, precision gpu.Dtype) (Optimizer, error) {
 
 // stepBlocks compiles what a pipeline rank does before its first and after its
 // last micro-batch.
-func (j *Job) stepBlocks(rank int) (begin, end *block) {
-	s := &j.stages[rank]
+func (j *Job) stepBlocks(s *stage) (begin, end *block) {
 	b := j.compiler.emitter(trace.Optimizer)
 	b.stream("zero_grad", gpu.Copy, 0, s.gradElements*j.dp.gradBytes)
 	if j.dp.overlapGet && j.dp.ranks > 1 {
@@ -61,6 +60,18 @@ func (j *Job) stepBlocks(rank int) (begin, end *block) {
 		}
 	}
 	return &b.block, &e.block
+}
+
+// updateBlock compiles the update of an asynchronous schedule: the replicas
+// exchange gradients and step, without waiting for other stages.
+func (j *Job) updateBlock(s *stage) *block {
+	if s.updateCode == nil {
+		e := j.compiler.emitter(trace.Optimizer)
+		j.reduceGrads(e, s)
+		j.update(e, s)
+		s.updateCode = &e.block
+	}
+	return s.updateCode
 }
 
 // stream adds a memory-bound kernel of the optimizer.

@@ -76,16 +76,17 @@ func (rc *recorder) addCounters(rd *recorded, account *RankMemory, c *Config) {
 func (rc *recorder) of(rs *rankState) *recorded { return &rc.recorded[rs.recorded] }
 
 func (rc *recorder) action(rs *rankState, a *action, from, to sim.Time) {
-	if a.microbatch < 0 && from == to {
+	p := &a.parts[len(a.list())-1]
+	if p.microbatch < 0 && from == to {
 		return
 	}
-	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Actions], Kind: a.kind,
-		Chunk: uint16(a.chunk), Name: a.name, Microbatch: a.microbatch})
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Actions], Kind: p.kind,
+		Chunk: uint16(p.chunk), Name: a.name, Microbatch: p.microbatch})
 }
 
 func (rc *recorder) kernel(rs *rankState, a *action, in *instr, from, to sim.Time) {
 	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.what,
-		Chunk: uint16(a.chunk), Name: in.name, Microbatch: a.microbatch})
+		Chunk: uint16(a.parts[in.part].chunk), Name: in.name, Microbatch: a.parts[in.part].microbatch})
 }
 
 // idle records waiting for another stage on the actions' lane.

@@ -139,8 +139,13 @@ func (m *machine) result(account []RankMemory) *Result {
 	r := &Result{Job: j, StepTime: m.end, Memory: account, Recording: m.record.rec, Events: m.engine.Processed(), RanksSimulated: len(m.ranks)}
 	columns := j.Config.Parallel.columns()
 	for s := range j.stages {
+		m.bookEnd(&m.ranks[s*columns])
+	}
+	if j.Program.Async {
+		r.StepTime = m.steady()
+	}
+	for s := range j.stages {
 		rs := &m.ranks[s*columns]
-		m.bookEnd(rs)
 		r.Stages = append(r.Stages, stageTime(&rs.books))
 	}
 	m.record.links.write(r.Recording, j.Topology.Links(), m.end)
@@ -187,7 +192,7 @@ func (m *machine) actionStart(stage int, o *OOM) sim.Time {
 	act := &m.job.stages[stage].script[o.action]
 	for s := range m.record.rec.Spans {
 		lane := &m.record.rec.Lanes[s.Lane]
-		if lane.Stage == stage && lane.Stream == trace.Actions && s.Name == act.name && s.Chunk == uint16(act.chunk) {
+		if lane.Stage == stage && lane.Stream == trace.Actions && s.Name == act.name {
 			return s.Start
 		}
 	}

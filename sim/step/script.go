@@ -18,7 +18,7 @@ func (j *Job) buildStages() error {
 		for c := range p.Chunks {
 			s.chunks = append(s.chunks, j.chunk(p.Stage(r, c), split))
 		}
-		j.countParameters(r, s)
+		j.countParameters(s)
 		j.buildScript(r, s, split)
 	}
 	return nil
@@ -36,17 +36,15 @@ func splitsBackward(p *schedule.Program) bool {
 }
 
 // countParameters fills what the stage holds and exchanges.
-func (j *Job) countParameters(rank int, s *stage) {
+func (j *Job) countParameters(s *stage) {
+	first, last := j.ends()
 	for _, cc := range s.chunks {
 		s.gradElements += cc.chunk.Parameters
 		sizes, _ := j.dp.buckets(units(cc.chunk))
 		s.gathers = append(s.gathers, sizes...)
-		if j.Program.Stages() > 1 && (cc.chunk.First != cc.chunk.Last) {
+		if cc.chunk.First != cc.chunk.Last && first != last {
 			s.tied = max(s.tied, cc.chunk.EmbeddingParameters)
 		}
-	}
-	if first, last := j.ends(); first == last {
-		s.tied = 0
 	}
 	s.ownElements = s.gradElements
 	if j.dp.zero >= 1 {
@@ -62,24 +60,76 @@ func (j *Job) ends() (first, last int) {
 }
 
 func (j *Job) buildScript(rank int, s *stage, split bool) {
-	begin, end := j.stepBlocks(rank)
-	plain := action{block: begin, kind: trace.Optimizer, name: j.compiler.name("begin"), microbatch: -1, recv: -1, send: -1}
-	s.script = append(s.script, plain)
+	begin, end := j.stepBlocks(s)
+	s.script = append(s.script, bare(begin, j.compiler.name("begin")))
 	list := j.Program.Lists[rank]
-	seen := make([]bool, len(s.chunks))
-	last := lastBackwards(list, len(s.chunks))
-	for i, a := range list {
-		cc := s.chunks[a.Chunk]
-		key := blockKey{op: a.Op, split: split, last: last[a.Chunk] == i}
-		if a.Op == schedule.Forward && !seen[a.Chunk] {
-			seen[a.Chunk] = true
-			key.first, key.bucket = true, s.firstBucket(int(a.Chunk), &j.dp)
+	b := &scriptBuilder{job: j, rank: rank, stage: s, split: split, seen: make([]bool, len(s.chunks)), last: j.lastBackwards(list, len(s.chunks))}
+	for i := 0; i < len(list); i++ {
+		if list[i].Pair && i+1 < len(list) {
+			s.script = append(s.script, b.pair(i, list))
+			i++
+		} else {
+			s.script = append(s.script, b.single(i, list[i]))
 		}
-		s.script = append(s.script, j.action(rank, a, j.blockFor(cc, key)))
+		b.update(i, list[i])
 	}
-	j.fuseMessages(s)
-	plain.block, plain.name = end, j.compiler.name("optimizer")
-	s.script = append(s.script, plain)
+	fuseMessages(s)
+	if !j.Program.Async {
+		s.script = append(s.script, bare(end, j.compiler.name("optimizer")))
+	}
+}
+
+// scriptBuilder turns one rank's list into its script.
+type scriptBuilder struct {
+	job   *Job
+	rank  int
+	stage *stage
+	split bool
+	seen  []bool
+	last  [][]bool // by chunk, action: gradients are complete behind it
+}
+
+// code returns the compiled block of an action.
+func (b *scriptBuilder) code(i int, a schedule.Action) *block {
+	key := blockKey{op: a.Op, split: b.split, last: b.last[a.Chunk][i]}
+	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
+		b.seen[a.Chunk] = true
+		key.first, key.bucket = true, b.stage.firstBucket(int(a.Chunk), &b.job.dp)
+	}
+	return b.job.blockFor(b.stage.chunks[a.Chunk], key)
+}
+
+func (b *scriptBuilder) single(i int, a schedule.Action) action {
+	out := bare(b.code(i, a), b.job.compiler.name(fmt.Sprintf("%s%d", a.Op, a.Microbatch)))
+	out.parts[0] = b.job.part(b.rank, a)
+	return out
+}
+
+// pair makes one action of two that overlap.
+func (b *scriptBuilder) pair(i int, list []schedule.Action) action {
+	one, two := list[i], list[i+1]
+	key := [2]*block{b.code(i, one), b.code(i+1, two)}
+	merged, ok := b.job.pairs[key]
+	if !ok {
+		merged = merge(key[0], key[1])
+		b.job.pairs[key] = merged
+	}
+	name := fmt.Sprintf("%s%d+%s%d", one.Op, one.Microbatch, two.Op, two.Microbatch)
+	out := bare(merged, b.job.compiler.name(name))
+	out.parts = [2]part{b.job.part(b.rank, one), b.job.part(b.rank, two)}
+	out.pair = true
+	return out
+}
+
+// update adds the weights' update of an asynchronous schedule behind the
+// backward that completes a mini-batch.
+func (b *scriptBuilder) update(i int, a schedule.Action) {
+	if !b.job.Program.Async || !b.last[a.Chunk][i] {
+		return
+	}
+	u := bare(b.job.updateBlock(b.stage), b.job.compiler.name("update"))
+	u.update = true
+	b.stage.script = append(b.stage.script, u)
 }
 
 // firstBucket returns the number of the chunk's first parameter gather.
@@ -92,24 +142,43 @@ func (s *stage) firstBucket(chunk int, d *dataParallel) int32 {
 	return int32(n)
 }
 
-// lastBackwards returns, by chunk, the index of the action behind which the
-// chunk's gradients are complete.
-func lastBackwards(list []schedule.Action, chunks int) []int {
-	last := make([]int, chunks)
+// lastBackwards marks, by chunk, the actions behind which gradients are
+// complete: the last backward, or that of every mini-batch when the weights
+// change inside the list.
+func (j *Job) lastBackwards(list []schedule.Action, chunks int) [][]bool {
+	out := make([][]bool, chunks)
+	at := make([]int, chunks)
+	for c := range out {
+		out[c], at[c] = make([]bool, len(list)), -1
+	}
+	p := j.Program
+	perBatch := int32(1)
+	if p.Batches > 1 {
+		perBatch = int32(p.Microbatches)
+	}
 	for i, a := range list {
-		if a.Op == schedule.Backward || a.Op == schedule.BackwardWeight {
-			last[a.Chunk] = i
+		if a.Op != schedule.Backward && a.Op != schedule.BackwardWeight {
+			continue
+		}
+		at[a.Chunk] = i
+		if p.Async && (a.Microbatch+1)%perBatch == 0 {
+			out[a.Chunk][i] = true
 		}
 	}
-	return last
+	for c, i := range at {
+		if i >= 0 {
+			out[c][i] = true
+		}
+	}
+	return out
 }
 
-// action numbers the messages of a schedule's action.
-func (j *Job) action(rank int, a schedule.Action, b *block) action {
+// part numbers the messages of a schedule's action.
+func (j *Job) part(rank int, a schedule.Action) part {
 	p := j.Program
-	out := action{block: b, kind: actionKinds[a.Op], chunk: a.Chunk, microbatch: a.Microbatch, recv: -1, send: -1,
-		name: j.compiler.name(fmt.Sprintf("%s%d", a.Op, a.Microbatch))}
-	stage, pipe, chunk := p.Stage(rank, int(a.Chunk)), p.Pipe(int(a.Chunk)), int(a.Chunk)
+	out := part{kind: actionKinds[a.Op], chunk: a.Chunk, microbatch: a.Microbatch, recv: -1, send: -1}
+	chunk := int(a.Chunk)
+	stage, pipe := p.Stage(rank, chunk), p.Pipe(chunk)
 	prev, _, hasPrev := p.Prev(rank, chunk)
 	next, _, hasNext := p.Next(rank, chunk)
 	switch a.Op {
@@ -144,9 +213,10 @@ func (j *Job) message(pipe, stage int, microbatch int32, backward bool) int32 {
 // fuseMessages marks sends that blocking systems batch with the next receive:
 // where the direction of the work turns, as in Megatron-LM's
 // send_forward_recv_backward.
-func (j *Job) fuseMessages(s *stage) {
+func fuseMessages(s *stage) {
 	for i := 0; i+1 < len(s.script); i++ {
 		a, b := &s.script[i], &s.script[i+1]
-		a.fused = a.send >= 0 && b.recv >= 0 && (a.kind == trace.Forward) != (b.kind == trace.Forward)
+		one, two := &a.parts[0], &b.parts[0]
+		a.fused = !a.pair && one.send >= 0 && two.recv >= 0 && (one.kind == trace.Forward) != (two.kind == trace.Forward)
 	}
 }

@@ -1,0 +1,60 @@
+package step
+
+import "trainsim/sim"
+
+// An asynchronous schedule never flushes, so its step is a window of its
+// steady state: from one update of the weights to the one a step later.
+
+// window is what a rank's books held at the window's two ends.
+type window struct {
+	updates    int
+	from, to   books
+	start, end sim.Time
+}
+
+// updatesPerStep returns how many updates of the weights one step has.
+func (j *Job) updatesPerStep() int {
+	if j.Program.Batches > 1 {
+		return 1 // 2BW: one a batch
+	}
+	return j.Config.Schedule.Microbatches
+}
+
+// warmUpdates returns after how many updates the steady state is reached.
+func (j *Job) warmUpdates() int {
+	if j.Program.Batches > 1 {
+		return j.Program.Batches / 2
+	}
+	return j.Config.Schedule.Microbatches + j.Config.Parallel.PP
+}
+
+// countUpdate takes note when a rank's update begins or ends the window.
+func (m *machine) countUpdate(rs *rankState) {
+	w := &rs.window
+	w.updates++
+	switch w.updates {
+	case m.job.warmUpdates():
+		w.from, w.start = rs.books, rs.clock
+	case m.job.warmUpdates() + m.job.updatesPerStep():
+		w.to, w.end = rs.books, rs.clock
+	}
+}
+
+// steady returns the step of an asynchronous schedule, the longest window of
+// any rank, and makes each rank's books those of its window.
+func (m *machine) steady() sim.Time {
+	var step sim.Time
+	for r := range m.ranks {
+		step = max(step, m.ranks[r].window.end-m.ranks[r].window.start)
+	}
+	for r := range m.ranks {
+		rs := &m.ranks[r]
+		var sum sim.Time
+		for b := range rs.books {
+			rs.books[b] = rs.window.to[b] - rs.window.from[b]
+			sum += rs.books[b]
+		}
+		rs.books[bookImbalance] += step - sum
+	}
+	return step
+}
