@@ -34,8 +34,8 @@ func (g *group) plan(comms []comm, id int32) *interconnect.Plan {
 	return g.plans[id]
 }
 
-// buildCluster builds the topology and makes the communicators.
-func (j *Job) buildCluster() error {
+// buildTopology builds the cluster.
+func (j *Job) buildTopology() error {
 	t, err := interconnect.Build(j.Config.Cluster)
 	if err != nil {
 		return err
@@ -44,6 +44,18 @@ func (j *Job) buildCluster() error {
 	if have, want := t.Devices(), j.Ranks(); have != want {
 		return fmt.Errorf("parallel: tp*cp*dp*pp = %d ranks, but the cluster has %d GPUs", want, have)
 	}
+	if tp := j.Config.Parallel.TP; tp > 1 {
+		devices := make([]int, tp)
+		for i := range devices {
+			devices[i] = i
+		}
+		j.tpComm, err = t.Communicator(devices, j.Config.NCCL)
+	}
+	return err
+}
+
+// buildGroups makes the communicators.
+func (j *Job) buildGroups() error {
 	for k := range j.groupOf {
 		j.groupOf[k] = make([]int32, j.Ranks())
 		for r := range j.groupOf[k] {

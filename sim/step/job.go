@@ -24,6 +24,7 @@ type Job struct {
 	shapes   map[chunkShape]*chunkCode
 	pairs    map[[2]*block]*block
 	stages   []stage
+	tpComm   *interconnect.Communicator // of the first tensor-parallel group
 	groups   []group
 	groupOf  [model.NumGroups][]int32 // by rank; -1: none
 	messages int32                    // of one pipeline in one step
@@ -49,7 +50,7 @@ type stage struct {
 // Build makes the job of a validated Config.
 func Build(c *Config) (*Job, error) {
 	j := &Job{Config: c, shapes: make(map[chunkShape]*chunkCode), pairs: make(map[[2]*block]*block)}
-	steps := []func() error{j.buildModel, j.buildProgram, j.buildStages, j.buildCluster}
+	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
 	for _, f := range steps {
 		if err := f(); err != nil {
 			return nil, err
@@ -81,19 +82,46 @@ func (j *Job) buildModel() error {
 }
 
 // buildProgram asks package schedule for the lists of actions. Schedules whose
-// order depends on costs get those of a middle stage.
+// order depends on costs are built once more when the stages' costs are known.
 func (j *Job) buildProgram() error {
 	c := &j.Config.Schedule
 	o := schedule.Options{
 		Ranks: j.Config.Parallel.PP, Microbatches: c.Microbatches, VirtualStages: c.VirtualStages,
 		GroupSize: c.GroupSize, MemoryCap: c.MemoryCap, Costs: schedule.UnitCosts(),
 	}
-	switch asyncKind(c.Kind) {
+	kind := canonical(c.Kind)
+	switch kind {
 	case "pipedream": // one update a mini-batch: fill, a warm step, the step, drain
 		o.Microbatches = 2*c.Microbatches + 2*o.Ranks
 	case "pipedream-2bw":
 		o.Batches = 4
 	}
+	if err := j.makeProgram(o); err != nil {
+		return err
+	}
+	if costDependent[kind] {
+		o.Costs = j.costs(j.layers)
+		return j.makeProgram(o)
+	}
+	return nil
+}
+
+// costDependent lists the schedules whose order of actions follows from costs.
+var costDependent = map[string]bool{
+	"zb-auto": true, "zb-v-auto": true, "v-half": true, "v-min": true, "1f1b-v": true, "v-adaptive": true,
+}
+
+// canonical returns a schedule's own name for any of its names.
+func canonical(kind string) string {
+	if k, err := schedule.Find(kind); err == nil {
+		return k.Name
+	}
+	return kind
+}
+
+// makeProgram builds or reads the program and splits the layers over its stages.
+func (j *Job) makeProgram(o schedule.Options) error {
+	c := &j.Config.Schedule
 	var err error
 	if c.Kind == "csv" {
 		j.Program, err = schedule.ParseCSV(strings.NewReader(c.CSV), c.File)
@@ -106,17 +134,22 @@ func (j *Job) buildProgram() error {
 	if j.Program.Ranks != j.Config.Parallel.PP {
 		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
 	}
-	if j.Program.Placement == schedule.Bidirectional {
-		j.dp.ranks *= 2 // every stage has a copy in each direction
-	}
-	j.layers, err = j.Config.SplitLayers(j.Program.Stages())
+	j.dp.ranks = int64(j.Config.Parallel.DP * j.Config.Parallel.CP * j.Program.Pipes())
+	j.layers, err = j.splitLayers(j.Program.Stages())
 	return err
+}
+
+// splitLayers is Config.SplitLayers and what needs costs.
+func (j *Job) splitLayers(stages int) ([]int, error) {
+	if len(j.Config.Schedule.LayersPerStage) == 0 && j.Config.Schedule.FirstLastLayers == "auto" {
+		return j.balanceTime(stages), nil
+	}
+	return j.Config.SplitLayers(stages)
 }
 
 // chunk returns the code of the chunk that holds a global stage.
 func (j *Job) chunk(stage int, split bool) *chunkCode {
-	ends := !j.Config.Model.Bare
-	shape := chunkShape{j.layers[stage], ends && stage == 0, ends && stage == len(j.layers)-1}
+	shape := j.shape(stage, j.layers[stage], len(j.layers))
 	cc, ok := j.shapes[shape]
 	if !ok {
 		cc = newChunkCode(j.spec.Build(0, shape.layers, shape.first, shape.last), split)
@@ -141,11 +174,3 @@ func (c *Config) Samples() int64 {
 
 // Tokens returns the tokens of one step over all replicas.
 func (c *Config) Tokens() int64 { return c.Samples() * c.Model.SeqLen }
-
-// asyncKind returns the canonical name of an asynchronous schedule, "" for others.
-func asyncKind(kind string) string {
-	if k, err := schedule.Find(kind); err == nil && (k.Name == "pipedream" || k.Name == "pipedream-2bw") {
-		return k.Name
-	}
-	return ""
-}

@@ -1,0 +1,95 @@
+package step
+
+import (
+	"trainsim/schedule"
+	"trainsim/sim"
+	"trainsim/sim/model"
+)
+
+// stageCost estimates what one micro-batch takes on a chunk, each operator and
+// collective alone: what schedules that plan with costs, and the balancing of
+// layers, go by. Units are picoseconds.
+func (j *Job) stageCost(layers int, first, last bool) schedule.StageCost {
+	chunk := j.spec.Build(0, layers, first, last)
+	input, weight := chunk.Split()
+	return schedule.StageCost{
+		Forward:        float64(j.alone(chunk.Forward)),
+		BackwardInput:  float64(j.alone(input)),
+		BackwardWeight: float64(j.alone(weight)),
+	}
+}
+
+// alone sums operators and blocking collectives.
+func (j *Job) alone(ops []model.Op) sim.Time {
+	var sum sim.Time
+	for i := range ops {
+		op := &ops[i]
+		switch {
+		case op.Kind == model.Compute:
+			sum += j.compiler.time(&op.Kernel)
+		case op.Kind == model.Communicate && !op.Async && op.Comm.Group == model.TP && j.tpComm != nil:
+			p := j.tpComm.Plan(netOps[op.Comm.Collective], op.Comm.Bytes)
+			sum += p.Uncontended(j.Topology)
+		}
+	}
+	return sum
+}
+
+// costs returns the costs of every global stage of the layers given, and the
+// time of a hand-off.
+func (j *Job) costs(layers []int) schedule.Costs {
+	c := schedule.Costs{Latency: float64(j.handOff())}
+	known := make(map[chunkShape]schedule.StageCost)
+	for s, n := range layers {
+		shape := j.shape(s, n, len(layers))
+		cost, ok := known[shape]
+		if !ok {
+			cost = j.stageCost(shape.layers, shape.first, shape.last)
+			known[shape] = cost
+		}
+		c.PerStage = append(c.PerStage, cost)
+	}
+	c.StageCost = c.PerStage[len(layers)/2]
+	return c
+}
+
+// shape returns the shape of the chunk that holds n layers of a global stage.
+func (j *Job) shape(stage, n, stages int) chunkShape {
+	ends := !j.Config.Model.Bare
+	return chunkShape{n, ends && stage == 0, ends && stage == stages-1}
+}
+
+// handOff returns how long a micro-batch takes from one stage to the next.
+func (j *Job) handOff() sim.Time {
+	columns := j.Config.Parallel.columns()
+	if j.Config.Parallel.PP < 2 || columns >= j.Topology.Devices() {
+		return 0
+	}
+	p := j.Topology.SendPlan(0, columns, j.spec.Build(0, 1, false, false).BoundaryBytes, j.Config.NCCL)
+	return p.Uncontended(j.Topology)
+}
+
+// balanceTime spreads the layers so that the slowest stage is as fast as it
+// can be: each layer goes to the stage that is then the fastest. Every stage
+// costs the same a layer, so that this is optimal.
+func (j *Job) balanceTime(stages int) []int {
+	sum := func(c schedule.StageCost) float64 { return c.Forward + c.BackwardInput + c.BackwardWeight }
+	perLayer := sum(j.stageCost(1, false, false))
+	load := make([]float64, stages)
+	if !j.Config.Model.Bare {
+		load[0] += max(0, sum(j.stageCost(1, true, false))-perLayer)
+		load[stages-1] += max(0, sum(j.stageCost(1, false, true))-perLayer)
+	}
+	out := make([]int, stages)
+	for range j.Config.Model.Layers {
+		best := 0
+		for s := range load {
+			if load[s] < load[best] {
+				best = s
+			}
+		}
+		out[best]++
+		load[best] += perLayer
+	}
+	return out
+}
