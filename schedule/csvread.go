@@ -15,7 +15,11 @@ type ParseError struct {
 	Column int    // 1-based cell of the row; 0 where the whole row is meant
 	Text   string // the cell, if one is meant
 	Reason string
+	Err    error // the *CheckError behind it, if the program was read but cannot run
 }
+
+// Unwrap returns Err.
+func (e *ParseError) Unwrap() error { return e.Err }
 
 // Error begins with file, row and column.
 func (e *ParseError) Error() string {
@@ -159,15 +163,17 @@ func (f *file) locate(err error) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	index := e.Index
+	found := &ParseError{Name: f.name, Row: e.Rank + 1, Reason: e.Token + " " + e.Reason, Err: e}
 	for i := range f.rows[e.Rank] {
 		c := &f.rows[e.Rank][i]
 		if c.kind != Compute && !e.Steps {
 			continue
 		}
 		if index == 0 {
-			return f.errorf(e.Rank, c, "%s", e.Reason)
+			found.Column, found.Text, found.Reason = c.column, c.text, e.Reason
+			break
 		}
 		index--
 	}
-	return f.errorf(e.Rank, nil, "%s %s", e.Token, e.Reason)
+	return found
 }

@@ -11,19 +11,20 @@ import (
 
 // GanttOptions say how a Gantt chart is drawn on a terminal.
 type GanttOptions struct {
-	Width int  // columns for the whole makespan; 0: 100
+	Width int  // most columns for the whole makespan; 0: 120
 	Color bool // ANSI colours by operation; micro-batches of chunk 0 bright
 }
 
 // Gantt draws the program over time, a line for each rank. Each action begins
-// with its letter and micro-batch (and chunk, where a rank has several) as far
-// as there is room; forwards are filled with "=", input gradients and fused
+// with its letter and micro-batch (and chunk, where a rank has several), of
+// which the end is left out where there is no room; forwards are filled with "=", input gradients and fused
 // backwards with "-", weight gradients with "~", overlapped pairs with "#",
 // and idle time with ".".
 func (p *Program) Gantt(w io.Writer, r *Result, o GanttOptions) error {
 	if o.Width <= 0 {
-		o.Width = 100
+		o.Width = 120
 	}
+	o.Width = wholeColumns(r.Makespan, o.Width)
 	label := len("rank ") + len(strconv.Itoa(p.Ranks-1))
 	for rank := range p.Lists {
 		row := p.ganttRow(rank, r, o.Width)
@@ -34,6 +35,15 @@ func (p *Program) Gantt(w io.Writer, r *Result, o GanttOptions) error {
 	}
 	_, err := fmt.Fprintf(w, "%*s %s\n", label, "", timeAxis(r.Makespan, o.Width))
 	return err
+}
+
+// wholeColumns lowers width to a multiple of a whole makespan, so that actions
+// of the same length take the same columns.
+func wholeColumns(makespan float64, width int) int {
+	if makespan < 1 || makespan > float64(width) || makespan != math.Trunc(makespan) {
+		return width
+	}
+	return width - width%int(makespan)
 }
 
 // ganttRow is one rank's line: a character and a colour for each column.
@@ -74,13 +84,17 @@ func column(at, makespan float64, width int) int {
 	return int(math.Round(at / makespan * float64(width)))
 }
 
-// fill draws an action; its token where it fits, else its letter.
+// fill draws an action: its token where it fits, else without the chunk, else
+// its letter.
 func (g ganttRow) fill(from, to int, style byte, token string) {
 	for c := from; c < to; c++ {
 		g.chars[c], g.colors[c] = ganttFills[style], style
 	}
-	if len(token) > to-from {
-		token = token[:min(1, to-from)]
+	if room := to - from; len(token) > room {
+		token, _, _ = strings.Cut(token, ".")
+		if len(token) > room {
+			token = token[:min(1, room)]
+		}
 	}
 	copy(g.chars[from:], token)
 }

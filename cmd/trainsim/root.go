@@ -34,6 +34,7 @@ var commands = []func(*app) *cobra.Command{
 	newRunCommand,
 	newMemoryCommand,
 	newPlotCommand,
+	newScheduleCommand,
 	newValidateCommand,
 	newListCommand,
 	newExplainCommand,

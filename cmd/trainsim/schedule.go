@@ -1,0 +1,187 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"trainsim/plots"
+	"trainsim/schedule"
+)
+
+// scheduleFlags are the flags of `trainsim schedule`.
+type scheduleFlags struct {
+	options  schedule.Options
+	system   string
+	cost     []float64
+	costFile string
+	format   string
+	out      string
+	width    int
+	color    string
+}
+
+// scheduleFormats are what --format takes beside the formats of figures.
+var scheduleFormats = []string{"text", "lists", "json", "csv", "comm-csv"}
+
+// newScheduleCommand is `trainsim schedule`.
+func newScheduleCommand(a *app) *cobra.Command {
+	var f scheduleFlags
+	cmd := &cobra.Command{
+		Use:   "schedule KIND|FILE.csv",
+		Short: "Draw or print a pipeline schedule",
+		Long: `schedule builds a pipeline schedule for given counts, or reads one from a CSV
+file in torch.distributed.pipelining's notation ("-" is stdin), and shows what
+every rank does when, under idealised costs: each action takes --cost, and what
+it sends to another rank arrives --latency after its end.
+
+Costs are those of one model chunk: with two chunks a rank, halve them to
+compare with a schedule of one. "trainsim list schedules" shows the kinds.
+
+Formats: text (times and a Gantt chart), lists (each rank's actions), json, csv
+(torch's notation), comm-csv (with sends and receives), png, svg, pdf.`,
+		Example: `  trainsim schedule 1f1b --pp 4 --microbatches 8
+  trainsim schedule interleaved --pp 4 --microbatches 8 --virtual-stages 2 --format png
+  trainsim schedule zb-auto --cost 10,12,8 --latency 0.5 --memory-cap 6
+  trainsim schedule dualpipe --format csv >dualpipe.csv`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeSchedules,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.resolve(a); err != nil {
+				return err
+			}
+			program, err := a.program(cmd, args[0], &f)
+			if err != nil {
+				return err
+			}
+			return a.showSchedule(program, &f)
+		},
+	}
+	f.register(cmd)
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (f *scheduleFlags) register(cmd *cobra.Command) {
+	flags, o := cmd.Flags(), &f.options
+	flags.IntVar(&o.Ranks, "pp", 4, "pipeline ranks")
+	flags.IntVarP(&o.Microbatches, "microbatches", "m", 8, "micro-batches of a step, both directions together")
+	flags.IntVar(&o.VirtualStages, "virtual-stages", 0, "model chunks a rank (default: the schedule's own)")
+	flags.Float64SliceVar(&f.cost, "cost", []float64{1, 1, 1}, "`F,I,W`: forward, input-gradient and weight-gradient time of a chunk")
+	flags.StringVar(&f.costFile, "cost-file", "", "read F,I,W of each stage from `FILE`, a line a stage")
+	flags.Float64Var(&o.Costs.Latency, "latency", 0, "time from an action's end to its output's arrival on another rank")
+	flags.Float64Var(&o.Costs.Pair, "pair", 0, "time of an overlapped forward-backward pair (default: the sum of its halves)")
+	flags.IntVar(&o.GroupSize, "group", 0, "micro-batches through one chunk before the next (default: as the system chooses)")
+	flags.IntVar(&o.MemoryCap, "memory-cap", 0, "most live chunk activations a rank, for zb-auto and v-adaptive (default 2p)")
+	flags.Float64Var(&o.WeightShare, "weight-share", 1, "share of an activation that W still needs, for zb-auto's cap")
+	flags.IntVar(&o.Batches, "batches", 0, "batches in a row, for pipedream-2bw (default 2)")
+	flags.StringVar(&f.system, "system", "any", "hold the counts to the checks of `SYSTEM`: any, torch, megatron, deepspeed, deepseek")
+	flags.StringVar(&f.format, "format", "text", "`FORMAT`: "+strings.Join(append(slices.Clone(scheduleFormats), plots.Formats...), ", "))
+	flags.StringVarP(&f.out, "out", "o", "", "write to `FILE` (default: stdout, and KIND.png for figures)")
+	flags.IntVar(&f.width, "width", 0, "columns of the Gantt chart (default: the terminal's)")
+	flags.StringVar(&f.color, "color", "auto", "colour the Gantt chart: auto, always, never")
+}
+
+// resolve checks the flags that are not the schedule's own and reads the cost
+// file.
+func (f *scheduleFlags) resolve(a *app) error {
+	if a.json {
+		f.format = "json"
+	}
+	if !slices.Contains(scheduleFormats, f.format) && !slices.Contains(plots.Formats, f.format) {
+		all := append(slices.Clone(scheduleFormats), plots.Formats...)
+		return usagef("--format %q%s; write %s", f.format, didYouMean(f.format, all), strings.Join(all, ", "))
+	}
+	if !slices.Contains([]string{"auto", "always", "never"}, f.color) {
+		return usagef("--color %q; write auto, always or never", f.color)
+	}
+	if err := f.options.System.UnmarshalText([]byte(f.system)); err != nil {
+		return usagef("--system: %w", err)
+	}
+	if f.width < 0 || f.width > 10000 {
+		return usagef("--width %d; write a number of columns up to 10000", f.width)
+	}
+	if len(f.cost) != 3 {
+		return usagef("--cost has %d numbers; write three, F,I,W, as in 10,12,8", len(f.cost))
+	}
+	f.options.Costs.StageCost = schedule.StageCost{Forward: f.cost[0], BackwardInput: f.cost[1], BackwardWeight: f.cost[2]}
+	if f.costFile == "" {
+		return nil
+	}
+	data, err := a.readFile(f.costFile)
+	if err != nil {
+		return badInput(fmt.Errorf("%s: %w", f.costFile, cause(err)))
+	}
+	f.options.Costs.PerStage, err = parseStageCosts(f.costFile, data)
+	return err
+}
+
+// countFlags are the flags that a schedule read from a file has no use for.
+var countFlags = []string{"pp", "microbatches", "virtual-stages", "group", "memory-cap", "weight-share", "batches", "system"}
+
+// program builds the named schedule or reads it from a file.
+func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*schedule.Program, error) {
+	if name != "-" && !strings.HasSuffix(name, ".csv") {
+		p, err := schedule.Build(name, f.options)
+		if err != nil {
+			return nil, usagef("%w%s", err, f.suggestKind(name))
+		}
+		return p, nil
+	}
+	for _, flag := range countFlags {
+		if cmd.Flags().Changed(flag) {
+			return nil, usagef("--%s has no meaning for a schedule that is read from a file", flag)
+		}
+	}
+	data, err := a.readFile(name)
+	if err != nil {
+		return nil, badInput(fmt.Errorf("%s: %w", name, cause(err)))
+	}
+	p, err := schedule.ParseCSV(strings.NewReader(string(data)), name)
+	var stuck *schedule.CheckError
+	switch {
+	case errors.As(err, &stuck) && stuck.Deadlock:
+		return nil, unrunnable(err)
+	case err != nil:
+		return nil, badInput(err)
+	}
+	return p, nil
+}
+
+// suggestKind names the kind nearest to a misspelt one.
+func (f *scheduleFlags) suggestKind(name string) string {
+	if _, err := schedule.Find(name); err == nil {
+		return ""
+	}
+	var names []string
+	for _, k := range schedule.Kinds() {
+		names = append(append(names, k.Name), k.Aliases...)
+	}
+	return didYouMean(name, names)
+}
+
+// terminalWidth returns the columns of the terminal on stdout, 0 without one.
+func terminalWidth() int {
+	if !isTerminal(os.Stdout) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// completeSchedules completes files and the names of the schedules.
+func completeSchedules(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for _, k := range schedule.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names, cobra.ShellCompDirectiveDefault
+}
