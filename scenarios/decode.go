@@ -94,14 +94,14 @@ func (d *decoder) unknown(value *node, fields []field, table *node, path, key st
 		known = append(known, f.name)
 	}
 	known = append(known, extraKeys[path]...)
-	if n := nearest(key, known); n != "" && table.get(n) == nil {
-		d.bad[join(path, n)] = true
-	}
 	hint := didYouMean(key, known)
-	if nearest(key, known) == "" {
-		if home := homeOf(key); home != "" {
-			hint = fmt.Sprintf("write it as %s", home)
+	if near := nearest(key, known); near != "" {
+		if table.get(near) == nil {
+			d.bad[join(path, near)] = true
 		}
+	} else if home := homeOf(key); home != "" {
+		hint = fmt.Sprintf("write %s as %s", key, home)
+		d.bad[home] = true
 	}
 	d.fail(value.key, join(path, key), "is not a key of %s; %s", tableName(path), hint)
 }
@@ -145,7 +145,9 @@ func (d *decoder) want(n *node, path string, kind nodeKind) bool {
 		return true
 	}
 	hint := ""
-	if k, ok := findKey(path); ok {
+	if k, ok := findKey(path); kind == stringNode && len(k.Values) == 0 && n.text != "" {
+		hint = fmt.Sprintf("; write it in quotes, as in %q", n.text)
+	} else if ok {
 		hint = "; write " + k.example()
 	} else if kind == tableNode {
 		hint = fmt.Sprintf("; write its keys under [%s]", path)
@@ -203,6 +205,10 @@ func contains(list []string, s string) bool {
 func (d *decoder) integer(v reflect.Value, n *node, path string) {
 	if n.kind == floatNode && n.float == math.Trunc(n.float) && math.Abs(n.float) < 1<<53 {
 		d.fail(n.at, path, "%s is not an integer; write %.0f", n.text, n.float)
+		return
+	}
+	if k, _ := findKey(path); n.kind == floatNode {
+		d.fail(n.at, path, "%s is not a whole number; write %s", n.text, k.rangeText())
 		return
 	}
 	if !d.want(n, path, intNode) || !d.inRange(float64(n.int), n, path) {

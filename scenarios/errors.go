@@ -9,10 +9,14 @@ import (
 // maxShown is how many problems an error message lists.
 const maxShown = 20
 
+// maxKept is how many problems are kept at all.
+const maxKept = 500
+
 // Errors is everything that is wrong with a scenario, sorted by position. It is
 // the error type of every load that fails, whatever the reason.
 type Errors struct {
 	Problems []Problem `json:"problems"`
+	Dropped  int       `json:"dropped,omitempty"` // further problems, beyond the first 500
 }
 
 // Error lists up to 20 problems, each with its source line and a caret.
@@ -20,7 +24,7 @@ func (e *Errors) Error() string {
 	var b strings.Builder
 	for i := range e.Problems {
 		if i == maxShown {
-			fmt.Fprintf(&b, "... and %d more\n", len(e.Problems)-maxShown)
+			fmt.Fprintf(&b, "... and %d more\n", len(e.Problems)-maxShown+e.Dropped)
 			break
 		}
 		b.WriteString(e.Problems[i].String() + "\n")
@@ -33,23 +37,39 @@ func (e *Errors) Error() string {
 
 // fileError is a problem with a file as a whole.
 func fileError(file, format string, args ...any) *Errors {
-	return &Errors{[]Problem{{File: file, Text: fmt.Sprintf(format, args...)}}}
+	return &Errors{Problems: []Problem{{File: file, Text: fmt.Sprintf(format, args...)}}}
+}
+
+// shorten cuts the middle out of a text that quotes far too much of its source.
+func shorten(s string) string {
+	const most = 1000
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most/2], "") + " ... " + strings.ToValidUTF8(s[len(s)-most/2:], "")
 }
 
 // collector gathers problems during a load.
 type collector struct {
 	problems []Problem
 	seen     map[string]bool
+	dropped  int
 }
 
 // add records a problem at a place; the same words at the same place count once.
 func (c *collector) add(at span, key, format string, args ...any) {
-	p := Problem{Key: key, Text: fmt.Sprintf(format, args...)}
+	if len(c.problems) == maxKept {
+		c.dropped++
+		return
+	}
+	p := Problem{Key: shorten(key), Text: shorten(fmt.Sprintf(format, args...))}
 	if at.known() {
 		p.File, p.order = at.src.name, at.src.order
 		p.Line, p.Column = at.src.position(at.start)
-		p.source = at.src.line(at.start)
-		p.width = len([]rune(string(at.src.text[min(at.start, len(at.src.text)):min(max(at.start, at.end), len(at.src.text))])))
+		line, column := at.src.around(at.start)
+		if text, caret := excerpt(line, column, at.src.width(at.start, at.end)); text != "" {
+			p.excerpt = "    " + text + "\n    " + caret
+		}
 	}
 	id := p.String()
 	if c.seen == nil {
@@ -59,6 +79,11 @@ func (c *collector) add(at span, key, format string, args ...any) {
 		c.seen[id] = true
 		c.problems = append(c.problems, p)
 	}
+}
+
+// addFile records a problem with a source as a whole.
+func (c *collector) addFile(src *source, text string) {
+	c.problems = append(c.problems, Problem{File: src.name, Text: text, order: src.order})
 }
 
 // adopt takes over the problems of another error about a file that the text at
@@ -89,5 +114,5 @@ func (c *collector) err() error {
 		}
 		return a.Column < b.Column
 	})
-	return &Errors{c.problems}
+	return &Errors{Problems: c.problems, Dropped: c.dropped}
 }

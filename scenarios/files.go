@@ -95,6 +95,9 @@ func isFile(file string) bool {
 // openScenario finds a scenario: a file, or a built-in one by name with or
 // without .toml. A file goes before a built-in scenario, a directory does not.
 func openScenario(name string) (*source, *Errors) {
+	if name == "" {
+		return nil, fileError("scenario", "has no name; write the path of a file or the name of a built-in one (trainsim list scenarios)")
+	}
 	short := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ".toml")
 	bare := name == short || name == short+".toml"
 	if !isFile(name) && bare {

@@ -47,7 +47,7 @@ func ParseHF(file string, text []byte) (*model.Config, error) {
 func parseHF(src *source, out *collector) *model.Config {
 	h := &hfConfig{src: src, out: out}
 	if text := notText(src.text); text != "" {
-		out.add(span{src, 0, 0}, "", "%s", text)
+		out.addFile(src, text)
 		return nil
 	}
 	if h.fields = h.object(src.text, 0); h.fields == nil {

@@ -32,12 +32,12 @@ func (k *Key) example() string {
 	switch {
 	case len(k.Values) > 0:
 		return oneOf(k.Values)
+	case k.Unit == boolean:
+		return boolean
 	case strings.HasPrefix(k.Unit, `"`):
 		return "something like " + k.Unit
 	case k.Default != "" && k.Default != `""`:
 		return "something like " + k.Default
-	case k.Unit == "true or false":
-		return k.Unit
 	case k.Unit != "":
 		return "a number (" + k.Unit + ")"
 	}
@@ -107,9 +107,12 @@ var extraKeys = map[string][]string{
 	"schedule": {"chunks"},
 }
 
-// homeOf returns the only full path that ends in a key, "" when there is none
-// or more than one: for keys written in the wrong table.
+// homeOf returns the full path of a key that stands in the wrong table or goes
+// by another program's name for it; "" when there is none, or more than one.
 func homeOf(key string) string {
+	if home, ok := synonyms[strings.ToLower(strings.ReplaceAll(key, "-", "_"))]; ok {
+		return home
+	}
 	home := ""
 	for i := range scenarioKeys {
 		p := scenarioKeys[i].Path

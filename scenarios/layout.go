@@ -14,6 +14,11 @@ var degreeKeys = []string{"parallel.dp", "parallel.tp", "parallel.pp", "parallel
 // checkLayout compares the ranks of the layout with the GPUs of the cluster.
 func (l *loader) checkLayout(cfg *step.Config) {
 	p := &cfg.Parallel
+	for _, key := range degreeKeys {
+		if l.dec.isBad(key) {
+			return
+		}
+	}
 	if p.EP > 1 {
 		l.problem("parallel.ep", nil, "%d needs a model with experts; write 1", p.EP)
 	}
@@ -48,7 +53,7 @@ func (l *loader) checkShards(cfg *step.Config) {
 		return
 	}
 	l.divides(tp, "model.heads", m.Heads, "heads")
-	if kv := m.KV(); kv > 0 && kv%tp != 0 && tp%kv != 0 {
+	if kv := m.KV(); kv > 0 && kv != m.Heads && kv%tp != 0 && tp%kv != 0 {
 		l.problem("parallel.tp", []string{"model.kv_heads"}, "%d ranks cannot share %d key/value heads; write a divisor or a multiple of %d", tp, kv, kv)
 	}
 	l.divides(tp, "model.ffn", m.FFN, "ffn width")
@@ -131,8 +136,8 @@ func (l *loader) checkLayersPerStage(s *step.Schedule, stages, layers int) {
 }
 
 // maxActions is how many forwards of one micro-batch on one chunk a pipeline
-// may have: above it a simulation takes minutes and gigabytes.
-const maxActions = 1 << 22
+// may have: the largest published runs have a tenth of it.
+const maxActions = 1 << 18
 
 // checkSchedule builds the schedule, which knows what counts it takes, and then
 // compares its stages with the layers.
@@ -167,7 +172,11 @@ func (l *loader) checkSchedule(cfg *step.Config) {
 func (l *loader) buildSchedule(cfg *step.Config) *schedule.Program {
 	s := &cfg.Schedule
 	if _, err := schedule.Find(s.Kind); err != nil {
-		l.problem("schedule.kind", nil, "%v", err)
+		var names []string
+		for _, k := range schedule.Kinds() {
+			names = append(names, k.Name)
+		}
+		l.problem("schedule.kind", nil, "there is no schedule %q; %s (trainsim list schedules)", s.Kind, didYouMean(s.Kind, append(names, "csv")))
 		return nil
 	}
 	p, err := schedule.Build(s.Kind, schedule.Options{
@@ -196,19 +205,19 @@ var countKeys = map[string]string{
 
 // readCSV reads a schedule that came as text and compares it with the layout.
 func (l *loader) readCSV(cfg *step.Config) *schedule.Program {
-	s, inputs := &cfg.Schedule, []string{"schedule.file", "schedule.csv"}
+	s, key, name := &cfg.Schedule, "schedule.file", cfg.Schedule.File
+	if name == "" {
+		key, name = "schedule.csv", "schedule.csv"
+	}
+	inputs := []string{key}
 	if s.CSV == "" {
 		l.problem("schedule.kind", inputs, "\"csv\" needs a schedule; write file = \"schedule.csv\"")
 		return nil
 	}
-	name := s.File
-	if name == "" {
-		name = "schedule.csv"
-	}
 	p, err := schedule.ParseCSV(strings.NewReader(s.CSV), name)
 	switch {
 	case err != nil:
-		l.problem("schedule.file", inputs, "%v", err)
+		l.problem(key, nil, "%v", err)
 		return nil
 	case p.Ranks != cfg.Parallel.PP:
 		l.problem("parallel.pp", inputs, "%d is not the %d ranks of %s; write pp = %d", cfg.Parallel.PP, p.Ranks, name, p.Ranks)

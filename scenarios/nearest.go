@@ -7,21 +7,28 @@ import (
 
 // nearest returns the candidate that a misspelt word most likely means, or ""
 // when none is near: at most a third of the longer word's letters may differ. A
-// word that a candidate starts or ends with counts as near, too.
+// candidate that goes on after the word, or begins before it, is near, too.
 func nearest(word string, candidates []string) string {
-	best, bestDistance := "", len(word)+1
+	best, bestDistance := "", len(word)
 	low := strings.ToLower(word)
 	for _, c := range candidates {
-		d := distance(low, strings.ToLower(c))
-		limit := max(len(word), len(c)) / 3
-		if len(word) >= 4 && (strings.HasPrefix(c, low) || strings.HasSuffix(c, low)) {
-			limit = d
-		}
-		if d <= max(limit, 1) && d < bestDistance && d < len(word) {
+		d := closeness(low, strings.ToLower(c))
+		if d <= max(len(word)/3, 1) && d < bestDistance {
 			best, bestDistance = c, d
 		}
 	}
 	return best
+}
+
+// closeness is the distance of a word from a candidate or, for words of four
+// letters and more, from as much of its beginning or end; what is left of the
+// candidate then counts as one letter.
+func closeness(word, candidate string) int {
+	d := distance(word, candidate)
+	if n := len(word); n >= 4 && len(candidate) > n {
+		d = min(d, 1+distance(word, candidate[:n]), 1+distance(word, candidate[len(candidate)-n:]))
+	}
+	return d
 }
 
 // distance is the number of letters to add, drop, replace or swap with their

@@ -15,7 +15,7 @@ import (
 
 const (
 	maxFile  = 4 << 20 // bytes of a scenario; real ones have a few thousand
-	maxKeys  = 10000   // keys of a scenario
+	maxKeys  = 2000    // of a scenario, counting the elements of arrays
 	maxDepth = 32      // of arrays and tables inside each other
 )
 
@@ -32,7 +32,7 @@ type parser struct {
 // the text is not TOML.
 func parseTOML(src *source, out *collector) *node {
 	if text := notText(src.text); text != "" {
-		out.add(span{src, 0, 0}, "", "%s", text)
+		out.addFile(src, text)
 		return nil
 	}
 	src.text = bytes.TrimPrefix(src.text, []byte("\ufeff"))
@@ -72,7 +72,7 @@ func (p *parser) run() {
 			table = p.header(e, true)
 		}
 		if p.keys > maxKeys {
-			p.out.add(span{p.src, 0, 0}, "", "has more than %d keys; a scenario has about fifty", maxKeys)
+			p.out.addFile(p.src, fmt.Sprintf("has more than %d keys; a scenario has about a hundred", maxKeys))
 			return
 		}
 	}
@@ -104,7 +104,8 @@ func (p *parser) syntaxError(err error) bool {
 		offset := offsetOf(p.src.text, line, column)
 		at = span{p.src, offset, offset}
 	}
-	p.out.add(at, "", "is not TOML: %s; write key = value lines under [table] headers", strings.TrimPrefix(text, "toml: "))
+	text = strings.ReplaceAll(text, "unexpected character U+000A", "the line ends")
+	p.out.add(at, "", "is not TOML: %s; write key = value lines under [table] headers", text)
 	return true
 }
 
@@ -264,7 +265,7 @@ func (p *parser) array(n *node, v *unstable.Node, depth int) {
 	}
 	it := v.Children()
 	for it.Next() {
-		if p.keys++; p.keys > 10*maxKeys {
+		if p.keys++; p.keys > maxKeys {
 			return
 		}
 		n.items = append(n.items, p.value(it.Node(), n.at, depth+1))

@@ -94,6 +94,7 @@ func (l *loader) preset(table, kind string) {
 // layPreset lays one preset, and those that it stands on, under a table.
 func (l *loader) layPreset(t, name *node, table, kind, key string, depth int) {
 	if depth == maxPresets {
+		l.dec.bad[table] = true
 		l.dec.fail(name.at, key, "presets stand on each other more than %d deep; write one that does not name itself", maxPresets)
 		return
 	}
@@ -109,7 +110,7 @@ func (l *loader) layPreset(t, name *node, table, kind, key string, depth int) {
 	}
 	if src == nil {
 		l.dec.bad[table] = true
-		l.dec.fail(name.at, key, "there is no %s preset %q; %s", strings.TrimSuffix(kind, "s"), name.text, didYouMean(name.text, builtinNames(kind)))
+		l.dec.fail(name.at, key, "there is no %s preset %q; %s (trainsim list %s)", strings.TrimSuffix(kind, "s"), name.text, didYouMean(name.text, builtinNames(kind)), kind)
 		return
 	}
 	base := l.parse(src)

@@ -96,7 +96,7 @@ func csvError(name string, err error) *Errors {
 	case errors.Is(err, io.EOF):
 		return fileError(name, "is empty; write a header line and a row for each run")
 	case errors.As(err, &broken):
-		return &Errors{[]Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
+		return &Errors{Problems: []Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
 	}
 	return fileError(name, "cannot be read: %v", reason(err))
 }

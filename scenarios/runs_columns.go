@@ -132,5 +132,5 @@ func (h *header) check(file string, c *csv.Reader) error {
 	if len(out) == 0 {
 		return nil
 	}
-	return &Errors{out}
+	return &Errors{Problems: out}
 }

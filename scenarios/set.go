@@ -5,20 +5,21 @@ import (
 	"strings"
 )
 
-// set applies --set overrides to the tree, later ones over earlier ones.
+// set applies --set overrides to the tree, later ones over earlier ones. Their
+// problems are reported at "--set", where the line is the number of the override.
 func (l *loader) set(sets []string) {
-	for i, text := range sets {
-		l.setOne(text, i)
+	src := &source{name: "--set", text: []byte(strings.Join(sets, "\n")), order: -1, dir: l.main.dir}
+	start := 0
+	for _, text := range sets {
+		l.setOne(text, span{src, start, start + len(text)})
+		start += len(text) + 1
 	}
 }
 
-// setOne applies one override. Its problems are reported at "--set", where the
-// line is the number of the override.
-func (l *loader) setOne(text string, index int) {
-	src := &source{name: "--set", text: []byte(text), order: -1, dir: l.main.dir}
+// setOne applies one override.
+func (l *loader) setOne(text string, whole span) {
 	key, value, ok := strings.Cut(text, "=")
 	path := strings.TrimSpace(key)
-	whole := span{src, 0, len(text)}
 	if !ok || path == "" {
 		l.out.add(whole, "", "%q is not key=value; write something like parallel.tp=4", text)
 		return
@@ -27,9 +28,9 @@ func (l *loader) setOne(text string, index int) {
 		l.unset(path)
 		return
 	}
-	at := span{src, len(key) + 1, len(text)}
-	n := l.setValue(strings.TrimSpace(value), at)
-	n.key = span{src, 0, len(key)}
+	middle := whole.start + len(key)
+	n := l.setValue(strings.TrimSpace(value), span{whole.src, middle + 1, whole.end})
+	n.key = span{whole.src, whole.start, middle}
 	l.putAt(path, n)
 }
 

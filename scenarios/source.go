@@ -3,6 +3,7 @@ package scenarios
 import (
 	"bytes"
 	"fmt"
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,6 +16,7 @@ type source struct {
 	dir   string // where files that it names are looked for; "" for built-in ones
 	text  []byte
 	order int
+	ends  []int // offsets of the line ends, found when first asked for
 }
 
 // span is a piece of a source; the zero span is nowhere.
@@ -25,26 +27,47 @@ type span struct {
 
 func (s span) known() bool { return s.src != nil }
 
-// position returns the 1-based line and column, in characters, of an offset.
-func (s *source) position(offset int) (line, column int) {
-	offset = min(offset, len(s.text))
-	head := s.text[:offset]
-	line = bytes.Count(head, []byte{'\n'}) + 1
-	head = head[bytes.LastIndexByte(head, '\n')+1:]
-	return line, utf8.RuneCount(head) + 1
+// bounds returns the number from 0 and the offsets of the line that holds an
+// offset; the end excludes the line break.
+func (s *source) bounds(offset int) (line, start, end int) {
+	if s.ends == nil {
+		for i, c := range s.text {
+			if c == '\n' {
+				s.ends = append(s.ends, i)
+			}
+		}
+		s.ends = append(s.ends, len(s.text))
+	}
+	line = min(sort.SearchInts(s.ends, offset), len(s.ends)-1)
+	if line > 0 {
+		start = s.ends[line-1] + 1
+	}
+	return line, start, s.ends[line]
 }
 
-// line returns the text of the line that holds an offset, without its end.
-func (s *source) line(offset int) string {
-	offset = min(offset, len(s.text))
-	start := bytes.LastIndexByte(s.text[:offset], '\n') + 1
-	end := bytes.IndexByte(s.text[offset:], '\n')
-	if end < 0 {
-		end = len(s.text)
-	} else {
-		end += offset
-	}
-	return strings.TrimSuffix(string(s.text[start:end]), "\r")
+// position returns the 1-based line and column, in characters, of an offset.
+func (s *source) position(offset int) (line, column int) {
+	line, start, end := s.bounds(offset)
+	return line + 1, utf8.RuneCount(s.text[start:max(start, min(offset, end))]) + 1
+}
+
+// around returns the part of an offset's line that an excerpt can show, and the
+// column in it.
+func (s *source) around(offset int) (line string, column int) {
+	const reach = 4 * maxLine // bytes
+	_, start, end := s.bounds(offset)
+	offset = max(start, min(offset, end))
+	start, end = max(start, offset-reach), min(end, offset+reach)
+	head := strings.ToValidUTF8(string(s.text[start:offset]), "")
+	return head + strings.TrimSuffix(strings.ToValidUTF8(string(s.text[offset:end]), ""), "\r"), utf8.RuneCountInString(head) + 1
+}
+
+// width returns the characters of a span, up to the end of its first line.
+func (s *source) width(start, end int) int {
+	end = min(end, len(s.text))
+	start = min(start, end)
+	text, _, _ := bytes.Cut(s.text[start:end], []byte{'\n'})
+	return utf8.RuneCount(text)
 }
 
 // maxLine is how many characters of a source line an error shows.
@@ -61,6 +84,9 @@ func excerpt(line string, column, width int) (text, caret string) {
 		}
 	}
 	at := min(max(column-1, 0), len(chars))
+	if len(strings.TrimSpace(string(chars))) == 0 {
+		return "", ""
+	}
 	if from := max(at-maxLine/2, 0); len(chars) > maxLine {
 		chars, at = chars[from:], at-from
 		chars = chars[:min(len(chars), maxLine)]
@@ -77,9 +103,8 @@ type Problem struct {
 	Key    string `json:"key,omitempty"`    // full key, as in "parallel.tp"
 	Text   string `json:"text"`             // what is wrong; what to write instead
 
-	source string // the line it stands on
-	width  int    // characters that the caret underlines
-	order  int    // of the file
+	excerpt string // its source line and the caret line; "" without a place
+	order   int    // of the file
 }
 
 // String writes the problem as "file:line:column: key: text".
@@ -99,10 +124,4 @@ func (p *Problem) String() string {
 
 // Excerpt returns the problem's source line with a caret line under it, or ""
 // when it has no position.
-func (p *Problem) Excerpt() string {
-	if p.Line == 0 {
-		return ""
-	}
-	text, caret := excerpt(p.source, p.Column, p.width)
-	return "    " + text + "\n    " + caret
-}
+func (p *Problem) Excerpt() string { return p.excerpt }

@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"strings"
+	"unicode"
 
 	"trainsim/memory"
 	"trainsim/sim/step"
@@ -15,6 +16,7 @@ func (l *loader) validate(cfg *step.Config) {
 	l.checkLayout(cfg)
 	l.checkShards(cfg)
 	l.checkSchedule(cfg)
+	l.checkSize(cfg)
 	l.checkTraining(cfg)
 }
 
@@ -68,21 +70,35 @@ func (l *loader) checkModel(cfg *step.Config) {
 		l.problem("model", nil, "says no model; write preset = \"llama-2-70b\" (trainsim list models), hf_config = \"config.json\", or the widths")
 		return
 	}
-	for _, p := range cfg.Model.Validate() {
-		l.problem("model."+p.Key, nil, "%s", p.Text)
+	if l.dec.isBad("model.hidden") {
+		l.dec.bad["model.ffn"] = true // it follows from hidden
 	}
+	for _, p := range cfg.Model.Validate() {
+		l.owned("model", p.Key, p.Text)
+	}
+}
+
+// owned reports what the owner of a table says about one of its keys, unless it
+// speaks of a key that has failed already.
+func (l *loader) owned(table, key, text string) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if l.dec.bad[table+"."+word] {
+			return
+		}
+	}
+	l.problem(strings.TrimSuffix(table+"."+key, "."), nil, "%s", text)
 }
 
 // checkMachine asks the owners of the device, the cluster and NCCL's settings.
 func (l *loader) checkMachine(cfg *step.Config) {
 	cluster := !l.dec.isBad("cluster")
 	if cluster && cfg.GPU.SMs == 0 && cfg.GPU.Name == "" && !l.dec.isBad("gpu") {
-		l.problem("cluster", nil, "says no machine; write preset = \"dgx-h100\" (trainsim list clusters), or gpu = \"h100-sxm\" (trainsim list gpus) and gpus_per_node")
+		l.problem("cluster", nil, "says no machine; write preset = \"dgx-h100\" (trainsim list clusters), or gpu = \"h100-sxm5-80gb\" (trainsim list gpus) and gpus_per_node")
 		return
 	}
 	if cluster {
 		for _, p := range cfg.Cluster.Problems() {
-			l.problem("cluster."+p.Key, nil, "%s", p.Text)
+			l.owned("cluster", p.Key, p.Text)
 		}
 	}
 	if !l.dec.isBad("gpu") && !l.dec.isBad("cluster.gpu") && !l.dec.isBad("cluster.preset") {
@@ -106,7 +122,7 @@ func (l *loader) keyed(table string, err error) {
 	if !ok || strings.ContainsAny(key, " \"") {
 		key, text = "", err.Error()
 	}
-	l.problem(strings.TrimSuffix(table+"."+key, "."), nil, "%s", text)
+	l.owned(table, key, text)
 }
 
 func (l *loader) checkTraining(cfg *step.Config) {

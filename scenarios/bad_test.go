@@ -1,0 +1,89 @@
+package scenarios
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected messages of testdata/bad")
+
+// TestBadScenarios compares the messages about every broken file in
+// testdata/bad with those in the .txt beside it.
+func TestBadScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.toml")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".toml"), func(t *testing.T) {
+			_, err := Load(file)
+			require.Error(t, err)
+			var all *Errors
+			require.ErrorAs(t, err, &all)
+			got := filepath.ToSlash(err.Error()) + "\n"
+			want := strings.TrimSuffix(file, ".toml") + ".txt"
+			if *update {
+				require.NoError(t, os.WriteFile(want, []byte(got), 0o644))
+			}
+			text, err := os.ReadFile(want)
+			require.NoError(t, err)
+			assert.Equal(t, string(text), got)
+			checkForm(t, all)
+		})
+	}
+}
+
+// checkForm: every problem of a file has a place, says what to write instead,
+// and they stand in the order of their places.
+func checkForm(t *testing.T, e *Errors) {
+	t.Helper()
+	for _, p := range e.Problems {
+		if p.Line == 0 {
+			continue // the whole file
+		}
+		assert.Positive(t, p.Column, p.Text)
+		text, caret, _ := strings.Cut(p.Excerpt(), "\n")
+		assert.LessOrEqual(t, len(caret), len([]rune(text))+1, p.Text)
+	}
+	assert.True(t, sort.SliceIsSorted(e.Problems, func(i, j int) bool {
+		a, b := e.Problems[i], e.Problems[j]
+		return a.order < b.order || a.order == b.order && (a.Line < b.Line || a.Line == b.Line && a.Column < b.Column)
+	}))
+}
+
+// TestExpectedMessagesHaveAFile: no message outlives the file that it is about.
+func TestExpectedMessagesHaveAFile(t *testing.T) {
+	files, err := filepath.Glob("testdata/bad/*.txt")
+	require.NoError(t, err)
+	for _, file := range files {
+		assert.FileExists(t, strings.TrimSuffix(file, ".txt")+".toml")
+	}
+}
+
+func TestUnreadableFiles(t *testing.T) {
+	dir := t.TempDir()
+	large := filepath.Join(dir, "large.toml")
+	f, err := os.Create(large)
+	require.NoError(t, err)
+	require.NoError(t, f.Truncate(100<<20))
+	require.NoError(t, f.Close())
+	for name, want := range map[string]string{
+		filepath.Join(dir, "nowhere.toml"): "does not exist; write the path of a scenario",
+		"70b-tp4-pp3":                      `is neither a file nor a built-in scenario; did you mean "70b-tp4-pp2"?`,
+		dir:                                "is a directory; write the path of a scenario in it",
+		large:                              "is 104 MB large; a scenario is a text file of at most 4 MiB",
+		"":                                 "has no name; write the path of a file",
+	} {
+		_, err := Load(name)
+		var all *Errors
+		require.True(t, errors.As(err, &all), name)
+		assert.Contains(t, err.Error(), want)
+	}
+}
