@@ -51,14 +51,35 @@ func (w written) overlaps(v written) bool {
 	return w.x0 < v.x1-slack && v.x0 < w.x1-slack && w.y0 < v.y1-slack && v.y0 < w.y1-slack
 }
 
-// checkLayout fails where text leaves the page or lies on other text.
+// thickLines returns the straight lines of two points and more, which mark
+// capacities and may not cross text, as rectangles.
+func thickLines(actions []recorder.Action) []written {
+	var out []written
+	var width vg.Length
+	for _, a := range actions {
+		switch a := a.(type) {
+		case *recorder.SetLineWidth:
+			width = a.Width
+		case *recorder.Stroke:
+			if len(a.Path) == 2 && width >= 2.4 {
+				p, q := a.Path[0].Pos, a.Path[1].Pos
+				out = append(out, written{text: "line", x0: p.X, x1: q.X, y0: p.Y - width/2, y1: p.Y + width/2})
+			}
+		}
+	}
+	return out
+}
+
+// checkLayout fails where text leaves the page or lies on other text or on a
+// thick line.
 func checkLayout(t *testing.T, name string, f *Figure) {
 	t.Helper()
 	all := texts(record(f))
 	require.NotEmpty(t, all, name)
+	lines := thickLines(record(f))
 	for i, w := range all {
 		assert.True(t, w.x0 >= 0 && w.x1 <= f.width && w.y0 >= 0 && w.y1 <= f.height, "%s: %q is cut", name, w.text)
-		for _, v := range all[:i] {
+		for _, v := range append(lines, all[:i]...) {
 			assert.False(t, w.overlaps(v), "%s: %q lies on %q", name, w.text, v.text)
 		}
 	}

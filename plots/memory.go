@@ -177,6 +177,9 @@ func (m *memory) legend() []entry {
 	if m.showsCapacity() {
 		out = append(out, entry{label: "capacity of the GPU", color: capacityColor, mark: markLine})
 	}
+	if m.oom >= 0 {
+		out = append(out, entry{label: "out of memory", color: vermillion, mark: markLine})
+	}
 	return out
 }
 

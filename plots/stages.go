@@ -141,50 +141,78 @@ func stageTicks(n int, label func(int) string) plot.ConstantTicks {
 
 func (m *memoryBars) draw(c draw.Canvas, p *plot.Plot, t theme) {
 	slot := c.Size().X / vg.Length(len(m.stages))
-	half := min(slot*0.36, t.pt(80))
+	b := memoryBar{c: c, t: t, y: func(v float64) vg.Length { return c.Y(p.Y.Norm(v)) }, half: min(slot*0.36, t.pt(80)), limit: -1}
 	for i := range m.stages {
-		m.drawBar(c, p, t, i, c.X(p.X.Norm(float64(i))), half)
+		b.fill(m.kinds[i], float64(m.stages[i].NvidiaSMI), c.X(p.X.Norm(float64(i))))
 	}
 	if m.showsCapacity() {
-		y := c.Y(p.Y.Norm(m.capacity))
-		c.StrokeLine2(draw.LineStyle{Color: capacityColor, Width: t.pt(2.5)}, c.Min.X, y, c.Max.X, y)
+		b.limit = b.y(m.capacity)
+		c.StrokeLine2(draw.LineStyle{Color: capacityColor, Width: t.pt(2.5)}, c.Min.X, b.limit, c.Max.X, b.limit)
+	}
+	for i := range m.stages {
+		b.label(m.kinds[i], &m.stages[i], c.X(p.X.Norm(float64(i))))
 	}
 }
 
-func (m *memoryBars) drawBar(c draw.Canvas, p *plot.Plot, t theme, i int, mid, half vg.Length) {
-	y := func(v float64) vg.Length { return c.Y(p.Y.Norm(v)) }
-	x0, x1 := snap(mid-half), snap(mid+half)
+// memoryBar draws the bars of one figure; limit is where the capacity line
+// lies, or negative.
+type memoryBar struct {
+	c     draw.Canvas
+	t     theme
+	y     func(bytes float64) vg.Length
+	half  vg.Length
+	limit vg.Length
+}
+
+// fill draws one bar and the outline of what nvidia-smi shows.
+func (b *memoryBar) fill(kinds []float64, shown float64, mid vg.Length) {
+	x0, x1 := snap(mid-b.half), snap(mid+b.half)
 	sum := 0.0
-	for k, v := range m.kinds[i] {
-		if v <= 0 {
-			continue
+	for k, v := range kinds {
+		if v > 0 {
+			fillRect(b.c, memoryStyles[k].color, x0, snap(b.y(sum)), x1, snap(b.y(sum+v)))
+			sum += v
 		}
-		y0, y1 := snap(y(sum)), snap(y(sum+v))
-		sum += v
-		fillRect(c, memoryStyles[k].color, x0, y0, x1, y1)
-		t.inside(c, gibibytes(v), memoryStyles[k].color, x0, x1, (y0+y1)/2, (y1-y0)/2)
 	}
-	shown := float64(m.stages[i].NvidiaSMI)
 	if shown > 0 {
-		base, top := y(0), y(shown)
-		c.StrokeLines(t.dashes(ink), []vg.Point{{X: x0, Y: base}, {X: x0, Y: top}, {X: x1, Y: top}, {X: x1, Y: base}})
+		base, top := b.y(0), b.y(shown)
+		b.c.StrokeLines(b.t.dashes(ink), []vg.Point{{X: x0, Y: base}, {X: x0, Y: top}, {X: x1, Y: top}, {X: x1, Y: base}})
 	}
-	m.drawTotal(c, t, i, mid, y(max(shown, sum))+t.pt(4), 2*half)
 }
 
-// drawTotal writes what nvidia-smi would show over the bar, on white, because
-// the capacity line may pass there.
-func (m *memoryBars) drawTotal(c draw.Canvas, t theme, i int, x, y, width vg.Length) {
-	s := m.stages[i]
-	sty := t.style(13, true)
-	sty.XAlign = draw.XCenter
+// label writes the size of each kind inside and of the whole above the bar,
+// clear of the capacity line.
+func (b *memoryBar) label(kinds []float64, s *report.StageMemory, mid vg.Length) {
+	sum := 0.0
+	for k, v := range kinds {
+		y0, y1 := b.y(sum), b.y(sum+v)
+		sum += v
+		if y := b.clear((y0 + y1) / 2); y-b.t.pt(8) >= y0 && y+b.t.pt(8) <= y1 {
+			b.t.inside(b.c, gibibytes(v), memoryStyles[k].color, mid-b.half, mid+b.half, y, (y1-y0)/2)
+		}
+	}
+	sty := b.t.style(13, true)
+	sty.XAlign, sty.YAlign = draw.XCenter, yMiddle
 	text := gibibytes(float64(s.NvidiaSMI))
 	if !s.Fits {
 		sty.Color = vermillion
 		text += " does not fit"
 	}
-	if w := sty.Width(text); w <= width*1.3 {
-		fillRect(c, white, x-w/2-dot, y, x+w/2+dot, y+t.pt(16))
-		c.FillText(sty, vg.Point{X: x, Y: y + t.pt(2)}, text)
+	if sty.Width(text) <= 2.6*b.half {
+		y := b.clear(b.y(max(float64(s.NvidiaSMI), sum)) + b.t.pt(11))
+		b.c.FillText(sty, vg.Point{X: mid, Y: y}, text)
 	}
+}
+
+// clear moves the middle of a line of text off the capacity line: down where
+// it stands below it, else up.
+func (b *memoryBar) clear(y vg.Length) vg.Length {
+	away := b.t.pt(11)
+	switch {
+	case b.limit < 0 || y >= b.limit+away || y <= b.limit-away:
+		return y
+	case y < b.limit-away/2:
+		return b.limit - away
+	}
+	return b.limit + away
 }
