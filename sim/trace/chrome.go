@@ -92,9 +92,10 @@ func appendMicroseconds(b []byte, t sim.Time) []byte {
 	}
 	const us = uint64(sim.Microsecond)
 	b = strconv.AppendUint(b, abs/us, 10)
-	frac := strconv.AppendUint(nil, abs%us+us, 10)
-	b = append(b, '.')
-	return append(b, frac[1:]...)
+	point := len(b) // the leading 1 of the fraction becomes the point
+	b = strconv.AppendUint(b, us+abs%us, 10)
+	b[point] = '.'
+	return b
 }
 
 // lanes names the processes and threads and says in which order to show them.
