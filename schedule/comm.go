@@ -35,6 +35,7 @@ func (k StepKind) String() string {
 // or receive of the chunk and micro-batch that Action names.
 type Step struct {
 	Kind   StepKind
+	Batch  bool // this transfer and the next step are started and waited for together
 	Action Action
 }
 

@@ -5,12 +5,12 @@ package schedule
 func vKinds() []Kind {
 	return []Kind{
 		{
-			Name: "zb-v", Aliases: []string{"zbv", "ScheduleZBVZeroBubble", "ZBVZeroBubble"},
+			Name: "zb-v", Aliases: []string{"ScheduleZBVZeroBubble", "ZBVZeroBubble"},
 			Summary:    "zero bubble on the V placement at the memory of 1F1B, as torch writes it",
 			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildZBV,
 		},
 		{
-			Name: "zb-v-auto", Aliases: []string{"zbv-auto", "zbv-greedy"},
+			Name: "zb-v-auto", Aliases: []string{"zbv-greedy"},
 			Summary:    "greedy order on the V placement for given costs, at the memory of 1F1B",
 			Constraint: "any p, m; cap at least 2p; two chunks a rank", FixedChunks: true, chunks: 2, build: buildZBVAuto,
 		},

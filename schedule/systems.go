@@ -1,0 +1,159 @@
+package schedule
+
+import "fmt"
+
+// LowerAs returns the lists with sends and receives in the order in which a
+// training system runs them.
+//
+// Torch and AnySystem: as Lower, posted early and waited for when needed.
+// Megatron, for 1f1b: each transfer blocks; in the steady state a send and the
+// receive of the opposite direction are one batch. Its interleaved schedules
+// overlap transfers: as Lower.
+// DeepSpeed, for 1f1b: each transfer blocks, sends come a slot of its schedule
+// after the action.
+// DeepSeek, for dualpipe and dualpipev: the sends since the last action and the
+// receives for the next are one batch that blocks.
+//
+// Any other pair of system and schedule is an error.
+func (p *Program) LowerAs(s System) ([][]Step, error) {
+	lower := p.lowerMegatron
+	switch {
+	case s == AnySystem, s == Torch, s == Megatron && p.Kind != "1f1b" && p.Placement == Loop && p.Chunks > 1:
+		return p.Lower()
+	case s == Megatron && p.Kind == "1f1b":
+	case s == DeepSpeed && p.Kind == "1f1b":
+		lower = p.lowerDeepSpeed
+	case s == DeepSeek && (p.Kind == "dualpipe" || p.Kind == "dualpipev"):
+		lower = p.lowerDualPipe
+	default:
+		return nil, fmt.Errorf("schedule: %s does not run %s; its order of sends and receives is known for torch", s, p.Kind)
+	}
+	if err := p.Check(); err != nil {
+		return nil, err
+	}
+	out := make([][]Step, p.Ranks)
+	for rank := range out {
+		out[rank] = lower(rank)
+	}
+	return out, nil
+}
+
+// steps collects a rank's list with communication, leaving out transfers that
+// do not leave the rank.
+type steps struct {
+	w    *wiring
+	rank int
+	list []Step
+}
+
+func (p *Program) newSteps(rank int) *steps {
+	return &steps{w: newWiring(p), rank: rank}
+}
+
+// crosses reports whether a transfer leaves or enters the rank.
+func (s *steps) crosses(kind StepKind, a Action) bool {
+	slot := s.w.slot(s.rank, a)
+	peer := s.w.prevRank[slot]
+	if kind == SendForward || kind == RecvBackward {
+		peer = s.w.nextRank[slot]
+	}
+	return peer >= 0 && int(peer) != s.rank
+}
+
+// add appends a transfer of an action's chunk and micro-batch.
+func (s *steps) add(kind StepKind, a Action) {
+	if s.crosses(kind, a) {
+		s.list = append(s.list, Step{Kind: kind, Action: act(transferOp(kind), int(a.Microbatch), int(a.Chunk))})
+	}
+}
+
+// batch appends transfers that are waited for together.
+func (s *steps) batch(transfers []Step) {
+	from := len(s.list)
+	for _, t := range transfers {
+		s.add(t.Kind, t.Action)
+	}
+	for i := from; i+1 < len(s.list); i++ {
+		s.list[i].Batch = true
+	}
+}
+
+func (s *steps) compute(actions ...Action) {
+	for _, a := range actions {
+		s.list = append(s.list, Step{Action: a})
+	}
+}
+
+func transferOp(kind StepKind) Op {
+	if kind == SendForward || kind == RecvForward {
+		return Forward
+	}
+	return Backward
+}
+
+// sendOf and recvOf return the transfers after and before an action.
+func sendOf(a Action) Step {
+	if a.Op == Forward {
+		return Step{Kind: SendForward, Action: a}
+	}
+	return Step{Kind: SendBackward, Action: a}
+}
+
+func recvOf(a Action) Step {
+	if a.Op == Forward {
+		return Step{Kind: RecvForward, Action: a}
+	}
+	return Step{Kind: RecvBackward, Action: a}
+}
+
+// lowerMegatron is Megatron-LM's 1F1B without interleaving. Between a forward
+// and a backward the send of the one and the receive for the other are one
+// batch; warm-up and cool-down send and receive one at a time.
+func (p *Program) lowerMegatron(rank int) []Step {
+	s := p.newSteps(rank)
+	list := p.Lists[rank]
+	warm := min(p.Microbatches, p.Ranks-1-rank)
+	last := len(list) - 1 - warm // the last backward of the steady state
+	for i, a := range list {
+		fused := i > warm && i <= last
+		if !fused {
+			s.add(recvOf(a).Kind, a)
+		}
+		s.compute(a)
+		if i >= warm && i < last {
+			s.batch([]Step{sendOf(a), recvOf(list[i+1])})
+		} else {
+			s.add(sendOf(a).Kind, a)
+		}
+	}
+	return s.list
+}
+
+// lowerDeepSpeed is DeepSpeed's TrainSchedule: its slots alternate forwards and
+// backwards, and what an action sends it sends in the slot after it. Where that
+// slot has a backward, the receive comes first.
+func (p *Program) lowerDeepSpeed(rank int) []Step {
+	s := p.newSteps(rank)
+	slot := func(a Action) int {
+		if a.Op == Forward {
+			return 2*int(a.Microbatch) + rank
+		}
+		return 2*int(a.Microbatch) + 2*p.Ranks - 1 - rank
+	}
+	list := p.Lists[rank]
+	for i, a := range list {
+		recvFirst := a.Op != Forward && i > 0 && slot(a) == slot(list[i-1])+1
+		if recvFirst {
+			s.add(RecvBackward, a)
+		}
+		if i > 0 {
+			s.add(sendOf(list[i-1]).Kind, list[i-1])
+		}
+		if !recvFirst {
+			s.add(recvOf(a).Kind, a)
+		}
+		s.compute(a)
+	}
+	s.add(sendOf(list[len(list)-1]).Kind, list[len(list)-1])
+	return s.list
+}

@@ -1,0 +1,150 @@
+package schedule
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLowerAsEqualsSystems compares the order of sends and receives with what
+// DeepSpeed and DeepSeek execute.
+func TestLowerAsEqualsSystems(t *testing.T) {
+	readTestdata(t, "comm_orders*.json", func(name string, records []commRecord) {
+		for _, r := range records {
+			system, text := DeepSeek, batchText
+			switch {
+			case strings.HasPrefix(r.Src, "deepspeed"):
+				system, text = DeepSpeed, deepSpeedText
+			case !strings.HasPrefix(r.Src, "deepseek"):
+				continue
+			}
+			t.Run(fmt.Sprintf("%s/%s-p%dm%d", name, r.Sched, r.P, r.M), func(t *testing.T) {
+				p, err := Build(r.Sched, Options{Ranks: r.P, Microbatches: r.M})
+				require.NoError(t, err)
+				lists, err := p.LowerAs(system)
+				require.NoError(t, err)
+				for rank, want := range r.Ranks {
+					if system == DeepSpeed {
+						want = plainDeepSpeed(want)
+					}
+					require.Equal(t, want, text(p, lists[rank]), "rank %d", rank)
+				}
+			})
+		}
+	})
+}
+
+var shortKinds = map[StepKind]string{SendForward: "SF", RecvForward: "RF", SendBackward: "SB", RecvBackward: "RB"}
+
+// batchText writes a list as "F0.0 [SF0.0,RF0.1] F0.1+B0.0".
+func batchText(_ *Program, list []Step) string {
+	var b strings.Builder
+	open, joined := false, true
+	for _, s := range list {
+		switch {
+		case open:
+			b.WriteByte(',')
+		case !joined:
+			b.WriteByte(' ')
+		}
+		if s.Kind == Compute {
+			b.WriteString(s.Action.String())
+			joined = s.Action.Pair
+			if joined {
+				b.WriteByte('+')
+			}
+			continue
+		}
+		if !open {
+			b.WriteByte('[')
+		}
+		fmt.Fprintf(&b, "%s%d.%d", shortKinds[s.Kind], s.Action.Microbatch, s.Action.Chunk)
+		open, joined = s.Batch, false
+		if !open {
+			b.WriteByte(']')
+		}
+	}
+	return b.String()
+}
+
+// deepSpeedText writes a list in DeepSpeed's short instructions.
+func deepSpeedText(_ *Program, list []Step) string {
+	words := map[StepKind]string{SendForward: "SA", RecvForward: "RA", SendBackward: "SG", RecvBackward: "RG"}
+	var out []string
+	for _, s := range list {
+		if s.Kind == Compute {
+			out = append(out, s.Action.Op.String())
+		} else {
+			out = append(out, words[s.Kind])
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// plainDeepSpeed leaves out the bars between slots, the loads of data and the
+// optimizer's instructions.
+func plainDeepSpeed(s string) string {
+	var out []string
+	for _, word := range strings.Fields(s) {
+		switch word {
+		case "|", "L", "RT", "RD", "O":
+		default:
+			out = append(out, word)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// TestLowerAsMegatron: 1F1B fuses the transfers between a forward and a
+// backward.
+func TestLowerAsMegatron(t *testing.T) {
+	p, err := Build("1f1b", Options{Ranks: 3, Microbatches: 3})
+	require.NoError(t, err)
+	lists, err := p.LowerAs(Megatron)
+	require.NoError(t, err)
+	want := []string{
+		"F0.0 [SF0.0] F1.0 [SF1.0] F2.0 [SF2.0,RB0.0] B0.0 [RB1.0] B1.0 [RB2.0] B2.0",
+		"[RF0.0] F0.0 [SF0.0] [RF1.0] F1.0 [SF1.0,RB0.0] B0.0 [SB0.0,RF2.0] F2.0 [SF2.0,RB1.0] B1.0 [SB1.0] [RB2.0] B2.0 [SB2.0]",
+		"[RF0.0] F0.0 B0.0 [SB0.0,RF1.0] F1.0 B1.0 [SB1.0,RF2.0] F2.0 B2.0 [SB2.0]",
+	}
+	for rank := range want {
+		require.Equal(t, want[rank], batchText(p, lists[rank]))
+	}
+}
+
+// TestLowerAsIsComplete: whatever the system, every message is sent and
+// received once, and everything is received before it is used.
+func TestLowerAsIsComplete(t *testing.T) {
+	for _, c := range []struct {
+		kind   string
+		system System
+	}{{"1f1b", Megatron}, {"1f1b", DeepSpeed}, {"1f1b", Torch}, {"interleaved", Megatron}, {"dualpipe", DeepSeek}, {"dualpipev", DeepSeek}, {"zb-v", AnySystem}} {
+		for p := 2; p <= 8; p += 2 {
+			for m := 2 * p; m <= 2*p+8; m += 2 {
+				program, err := Build(c.kind, Options{Ranks: p, Microbatches: m, GroupSize: groupFor(c.kind, p, m)})
+				if err != nil {
+					continue
+				}
+				program.steps, err = program.LowerAs(c.system)
+				require.NoError(t, err)
+				require.NoError(t, program.checkSteps(), "%v p%d m%d", c, p, m)
+			}
+		}
+	}
+}
+
+func groupFor(kind string, p, m int) int {
+	if kind == "interleaved" && m%p != 0 {
+		return m
+	}
+	return 0
+}
+
+func TestLowerAsRefuses(t *testing.T) {
+	p, err := Build("zb-h1", Options{Ranks: 2, Microbatches: 4})
+	require.NoError(t, err)
+	_, err = p.LowerAs(DeepSpeed)
+	require.ErrorContains(t, err, "deepspeed does not run zb-h1")
+}
