@@ -1,7 +1,11 @@
 package interconnect
 
-// packBudget bounds the search for rings in an NVLink mesh.
+// packBudget bounds the search for rings in an NVLink mesh: how often a cycle
+// is tried against the room that is left.
 const packBudget = 200_000
+
+// maxCycles is how many cycles a search considers: all of a full mesh of eight.
+const maxCycles = 5040
 
 // packer finds as many directed Hamiltonian cycles as possible in a mesh whose
 // edges each have room for a number of rings.
@@ -12,12 +16,13 @@ type packer struct {
 	best   []int
 	bound  int // no node has room for more rings
 	budget int
+	steps  int // left for listing cycles
 }
 
 // packCycles returns the cycles found, the same one several times where that
 // fits.
 func packCycles(room [][]int) [][]int {
-	p := &packer{room: room, budget: packBudget}
+	p := &packer{room: room, budget: packBudget, steps: packBudget}
 	p.enumerate([]int{0}, make([]bool, len(room)))
 	p.bound = p.bounded()
 	p.search(0)
@@ -33,8 +38,11 @@ func packCycles(room [][]int) [][]int {
 func (p *packer) enumerate(path []int, used []bool) {
 	n := len(p.room)
 	last := path[len(path)-1]
+	if p.steps--; p.steps < 0 || len(p.cycles) == maxCycles {
+		return
+	}
 	if len(path) == n {
-		if p.room[last][0] > 0 && len(p.cycles) < 5040 {
+		if p.room[last][0] > 0 {
 			p.cycles = append(p.cycles, append([]int(nil), path...))
 		}
 		return
@@ -68,11 +76,11 @@ func (p *packer) search(first int) {
 	if len(p.chosen) > len(p.best) {
 		p.best = append(p.best[:0], p.chosen...)
 	}
-	if p.budget--; p.budget < 0 || len(p.best) == p.bound || len(p.chosen)+p.bounded() <= len(p.best) {
+	if p.budget < 0 || len(p.best) == p.bound || len(p.chosen)+p.bounded() <= len(p.best) {
 		return
 	}
 	for k := first; k < len(p.cycles) && p.budget > 0 && len(p.best) < p.bound; k++ {
-		if !p.fits(p.cycles[k]) {
+		if p.budget--; !p.fits(p.cycles[k]) {
 			continue
 		}
 		p.take(p.cycles[k], -1)

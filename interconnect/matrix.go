@@ -1,5 +1,10 @@
 package interconnect
 
+import (
+	"strconv"
+	"strings"
+)
+
 // Matrix is a machine's table of paths between its GPUs and network cards, as
 // `nvidia-smi topo -m` prints it.
 type Matrix struct {
@@ -47,3 +52,32 @@ func (m *Matrix) switched() bool {
 // maxNVLinks is the largest number of NVLinks that a GPU has (18 on H100,
 // H200 and B200).
 const maxNVLinks = 18
+
+// String returns the table as nvidia-smi writes it, with TABs.
+func (m *Matrix) String() string {
+	var b strings.Builder
+	for _, name := range m.names() {
+		b.WriteString("\t" + name)
+	}
+	b.WriteString("\tCPU Affinity\tNUMA Affinity\n")
+	for i, name := range m.names() {
+		b.WriteString(name)
+		for _, c := range m.Cells[i] {
+			b.WriteString("\t" + c.String())
+		}
+		if i < m.GPUs() {
+			numa := "N/A"
+			if m.NUMA[i] >= 0 {
+				numa = strconv.Itoa(m.NUMA[i])
+			}
+			b.WriteString("\t" + m.CPUs[i] + "\t" + numa)
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+// names returns all devices, GPUs first.
+func (m *Matrix) names() []string {
+	return append(append([]string(nil), m.GPUNames...), m.NICNames...)
+}

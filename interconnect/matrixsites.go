@@ -61,9 +61,10 @@ func (m *Matrix) spread(label []int, from, number int, far PathType, joined func
 	}
 }
 
-// sameNUMA says whether the affinity columns put two GPUs on one NUMA node.
+// sameNUMA says whether the affinity columns put two GPUs whose cell is NVLink
+// on one NUMA node.
 func (m *Matrix) sameNUMA(a, b int) bool {
-	if a >= m.GPUs() || b >= m.GPUs() {
+	if a >= m.GPUs() || b >= m.GPUs() || m.Cells[a][b].Type != PathNVL {
 		return false
 	}
 	if m.NUMA[a] >= 0 && m.NUMA[b] >= 0 {
