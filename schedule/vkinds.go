@@ -20,12 +20,12 @@ func vKinds() []Kind {
 			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildV1F1B,
 		},
 		{
-			Name: "v-half", Aliases: []string{"vhalf"},
+			Name:       "v-half",
 			Summary:    "controllable memory on the V placement: half the activations of 1F1B",
 			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildVControl,
 		},
 		{
-			Name: "v-min", Aliases: []string{"vmin"},
+			Name:       "v-min",
 			Summary:    "controllable memory on the V placement: a third of the activations of 1F1B",
 			Constraint: "any p, m; two chunks a rank", FixedChunks: true, chunks: 2, build: buildVControl,
 		},
