@@ -49,6 +49,7 @@ var modelKeys = []Key{
 	{Path: "model.head_transform", Unit: boolean, Default: "false", Text: "A dense layer, GELU and norm before the head (BERT's masked-language-model head)."},
 	{Path: "model.head_bias", Unit: boolean, Default: "false", Text: "A bias over the vocabulary in the head."},
 	{Path: "model.pooler", Unit: boolean, Default: "false", Text: "BERT's pooler: one dense layer over hidden."},
+	{Path: "model.bare", Unit: boolean, Default: "false", Text: "Leaves out embedding, head and loss: transformer layers alone, for comparing schedules with their closed forms."},
 	{Path: "model.vocab_multiple", Unit: "tokens", Default: "0", Max: 1 << 20, Text: "The vocabulary is padded to a multiple of this times tp (Megatron's make-vocab-size-divisible-by); 0 pads to tp only."},
 	{Path: "model.embedding_width", Unit: "elements", Derived: "hidden", Max: 1 << 20, Text: "Width of the token embedding where the model projects it to hidden (OPT-350M)."},
 }

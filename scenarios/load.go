@@ -58,6 +58,7 @@ func (l *loader) load(sets []string) (*step.Config, error) {
 func (l *loader) decode() *step.Config {
 	l.resolve()
 	cfg := &step.Config{}
+	l.topology(cfg)
 	l.dec.table(reflect.ValueOf(cfg).Elem(), l.root, "")
 	return cfg
 }
@@ -78,5 +79,12 @@ func Write(w io.Writer, cfg *step.Config) error {
 // values as [Write], as maps, slices and scalars.
 func Resolved(cfg *step.Config) any { return resolvedTree(cfg).plain() }
 
-// resolvedTree is the tree of a whole Config.
-func resolvedTree(cfg *step.Config) *node { return treeOf(reflect.ValueOf(*cfg)) }
+// resolvedTree is the tree of a whole Config. A matrix that was read from a file
+// stands in it itself.
+func resolvedTree(cfg *step.Config) *node {
+	root := treeOf(reflect.ValueOf(*cfg))
+	if m := cfg.Cluster.Topology; m != nil {
+		root.get("cluster").put("topology", topologyNode(m))
+	}
+	return root
+}

@@ -9,12 +9,12 @@ import (
 // when none is near: at most a third of the longer word's letters may differ. A
 // candidate that goes on after the word, or begins before it, is near, too.
 func nearest(word string, candidates []string) string {
-	best, bestDistance := "", len(word)
 	low := strings.ToLower(word)
+	best, bestClose, bestWhole := "", len(word), 0
 	for _, c := range candidates {
-		d := closeness(low, strings.ToLower(c))
-		if d <= max(len(word)/3, 1) && d < bestDistance {
-			best, bestDistance = c, d
+		d, whole := closeness(low, strings.ToLower(c))
+		if d <= max(len(word)/3, 1) && (d < bestClose || best != "" && d == bestClose && whole < bestWhole) {
+			best, bestClose, bestWhole = c, d, whole
 		}
 	}
 	return best
@@ -22,13 +22,14 @@ func nearest(word string, candidates []string) string {
 
 // closeness is the distance of a word from a candidate or, for words of four
 // letters and more, from as much of its beginning or end; what is left of the
-// candidate then counts as one letter.
-func closeness(word, candidate string) int {
-	d := distance(word, candidate)
+// candidate then counts as one letter. whole is the distance from all of it.
+func closeness(word, candidate string) (closest, whole int) {
+	whole = distance(word, candidate)
+	closest = whole
 	if n := len(word); n >= 4 && len(candidate) > n {
-		d = min(d, 1+distance(word, candidate[:n]), 1+distance(word, candidate[len(candidate)-n:]))
+		closest = min(whole, 1+distance(word, candidate[:n]), 1+distance(word, candidate[len(candidate)-n:]))
 	}
-	return d
+	return closest, whole
 }
 
 // distance is the number of letters to add, drop, replace or swap with their

@@ -1,0 +1,176 @@
+package scenarios
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/report"
+)
+
+// TestEveryKeyIsExplained: each value of a Config has an entry, or its table has
+// one; and there is no entry for what is not there.
+func TestEveryKeyIsExplained(t *testing.T) {
+	paths := map[string]bool{}
+	for _, path := range configPaths() {
+		paths[path] = true
+		k, own := findKey(path)
+		assert.NotEmpty(t, k.Text, path)
+		if !strings.HasPrefix(path, "gpu.") && !strings.HasPrefix(path, "cluster.") {
+			assert.True(t, own, "%s has no entry of its own", path)
+		}
+		for ; path != ""; path = parentOf(path) {
+			paths[path] = true
+		}
+	}
+	for table, keys := range extraKeys {
+		for _, key := range keys {
+			paths[table+"."+key] = true
+		}
+	}
+	for _, k := range Keys() {
+		assert.True(t, paths[k.Path], "%s is explained but is no key", k.Path)
+	}
+}
+
+// TestEveryReportFieldIsExplained walks the JSON names of the report's types.
+func TestEveryReportFieldIsExplained(t *testing.T) {
+	fields := map[string]bool{}
+	jsonPaths(reflect.TypeFor[report.Report](), "", fields)
+	known := map[string]bool{}
+	for _, k := range ReportKeys() {
+		known[k.Path] = true
+		assert.True(t, fields[k.Path], "%s is explained but is no field", k.Path)
+		assert.True(t, strings.HasSuffix(k.Text, "."), k.Path)
+	}
+	for path := range fields {
+		assert.True(t, known[path], "%s is not explained", path)
+	}
+}
+
+// jsonPaths collects the paths of a type's JSON fields, arrays without brackets.
+func jsonPaths(t reflect.Type, path string, out map[string]bool) {
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
+		t = t.Elem()
+	}
+	if t.Kind() != reflect.Struct {
+		return
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		full := join(path, name)
+		out[full] = true
+		jsonPaths(t.Field(i).Type, full, out)
+	}
+}
+
+func TestExplain(t *testing.T) {
+	k, err := Explain("parallel.tp")
+	require.NoError(t, err)
+	require.Len(t, k, 1)
+	assert.Equal(t, "1", k[0].DefaultText())
+	assert.Equal(t, "ranks", k[0].Unit)
+
+	k, err = Explain("recompute")
+	require.NoError(t, err)
+	assert.Equal(t, "training.recompute", k[0].Path)
+
+	k, err = Explain("time_per_stage[].compute_s")
+	require.NoError(t, err)
+	assert.Equal(t, "seconds", k[0].Unit)
+
+	k, err = Explain("at_peak.weights")
+	require.NoError(t, err)
+	assert.Len(t, k, 2, "of memory_per_stage and of oom")
+
+	k, err = Explain("gpu.gemm.tiles[0].m")
+	require.NoError(t, err)
+	assert.Contains(t, k[0].Text, "matrix products")
+
+	for key, want := range map[string]string{
+		"parallel.pt":      `did you mean "parallel.tp"?`,
+		"bubble.over_totl": `did you mean "bubble.over_total"?`,
+		"microbatchs":      `did you mean "schedule.microbatches"?`,
+		"zzzzzzzzzzzz":     "lists them all",
+	} {
+		_, err := Explain(key)
+		assert.ErrorContains(t, err, want, key)
+	}
+}
+
+func TestDefaultsAreValid(t *testing.T) {
+	root := defaults()
+	for _, k := range Keys() {
+		if k.Default == "" {
+			continue
+		}
+		n := root.find(k.Path)
+		require.NotNil(t, n, k.Path)
+		if len(k.Values) > 0 {
+			assert.Contains(t, k.Values, n.text, k.Path)
+		}
+		assert.False(t, n.at.known(), "defaults stand nowhere")
+	}
+}
+
+func TestList(t *testing.T) {
+	kinds := ListKinds()
+	assert.Equal(t, []string{"clusters", "gpus", "models", "scenarios"}, kinds)
+	for _, kind := range kinds {
+		entries, err := List(kind)
+		require.NoError(t, err)
+		require.NotEmpty(t, entries)
+		for _, e := range entries {
+			assert.NotEmpty(t, e.Description, e.Name)
+			text, err := Source(kind, e.Name)
+			require.NoError(t, err)
+			assert.Contains(t, string(text), e.Description)
+		}
+	}
+	_, err := List("model")
+	assert.ErrorContains(t, err, `did you mean "models"?`)
+	_, err = Source("models", "llama-2-7")
+	assert.ErrorContains(t, err, `did you mean "llama-2-7b"?`)
+	_, err = Source("gpu", "x")
+	assert.ErrorContains(t, err, `did you mean "gpus"?`)
+}
+
+func TestNearest(t *testing.T) {
+	keys := []string{"microbatches", "microbatch_size", "kind", "virtual_stages", "tp", "pp"}
+	for word, want := range map[string]string{
+		"microbatchs": "microbatches", "micro_batches": "microbatches", "microbatchsize": "microbatch_size", "knid": "kind",
+		"virtual": "virtual_stages", "Kind": "kind", "tpp": "tp", "x": "", "overlap": "", "": "",
+	} {
+		assert.Equal(t, want, nearest(word, keys), word)
+	}
+}
+
+// TestDistance: a metric on short words, against the recursive definition.
+func TestDistance(t *testing.T) {
+	words := []string{"", "a", "b", "ab", "ba", "abc", "acb", "cab", "abcd", "bacd"}
+	for _, a := range words {
+		for _, b := range words {
+			assert.Equal(t, slowDistance(a, b), distance(a, b), "%q %q", a, b)
+			assert.Equal(t, distance(a, b), distance(b, a))
+		}
+	}
+}
+
+func slowDistance(a, b string) int {
+	if a == "" || b == "" {
+		return len(a) + len(b)
+	}
+	i, j := len(a)-1, len(b)-1
+	cost := 1
+	if a[i] == b[j] {
+		cost = 0
+	}
+	d := min(slowDistance(a[:i], b)+1, slowDistance(a, b[:j])+1, slowDistance(a[:i], b[:j])+cost)
+	if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+		d = min(d, slowDistance(a[:i-1], b[:j-1])+1)
+	}
+	return d
+}

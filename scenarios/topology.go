@@ -1,0 +1,57 @@
+package scenarios
+
+import (
+	"errors"
+	"strings"
+
+	"trainsim/interconnect"
+	"trainsim/sim/step"
+)
+
+// topology reads the matrix that cluster.topology names, or holds: a text with
+// line breaks is the matrix itself, as resolved scenarios have it.
+func (l *loader) topology(cfg *step.Config) {
+	const key = "cluster.topology"
+	n := l.word(l.root.table("cluster"), "cluster", "topology")
+	if n == nil {
+		return
+	}
+	text := n.text
+	if !strings.Contains(text, "\n") {
+		file := l.text(n, key, "the output of nvidia-smi topo -m")
+		if file == nil {
+			l.dec.bad["cluster"] = true
+			return
+		}
+		text = string(file)
+	}
+	m, err := interconnect.ParseTopo(strings.NewReader(text))
+	if err != nil {
+		l.topologyError(n, text, err)
+		return
+	}
+	cfg.Cluster.Topology = m
+	if c := l.root.table("cluster"); c.get("gpus_per_node") != nil && c.get("gpus_per_node").preset {
+		c.drop("gpus_per_node") // the matrix knows better than the preset
+	}
+}
+
+// topologyError reports a matrix that cannot be read at its own line, or at the
+// key when it stands in the scenario.
+func (l *loader) topologyError(n *node, text string, err error) {
+	l.dec.bad["cluster"] = true
+	var place *interconnect.TopoError
+	if text == n.text || !errors.As(err, &place) || place.Line == 0 {
+		l.out.add(n.at, "cluster.topology", "%v", err)
+		return
+	}
+	l.sources++
+	src := &source{name: l.beside(n), text: []byte(text), order: l.sources}
+	start := offsetOf(src.text, place.Line, 1)
+	l.out.add(span{src, start, start}, "cluster.topology", "%s", place.Text)
+}
+
+// topologyNode is the matrix as a value of a resolved scenario.
+func topologyNode(m *interconnect.Matrix) *node {
+	return &node{kind: stringNode, text: m.String()}
+}
