@@ -47,24 +47,24 @@ func (f *FusedCost) check(c *checks, key string) {
 	c.within(key+"tail", f.Tail, 0, 1)
 }
 
-func (d *Device) attentionSeconds(k *Kernel) float64 {
+func (d *Device) attentionSeconds(k *Kernel, sms int) float64 {
 	if k.Backward {
-		return d.fusedSeconds(k, &d.Attention.Backward)
+		return d.fusedSeconds(k, &d.Attention.Backward, float64(sms))
 	}
-	return d.fusedSeconds(k, &d.Attention.Forward)
+	return d.fusedSeconds(k, &d.Attention.Forward, float64(sms))
 }
 
 // fusedSeconds spreads the blocks of query rows over the multiprocessors. The
 // time is the mean load and a part of the longest block, at least the longest
 // block, and at least the time of the memory traffic.
-func (d *Device) fusedSeconds(k *Kernel, f *FusedCost) float64 {
+func (d *Device) fusedSeconds(k *Kernel, f *FusedCost, sms float64) float64 {
 	rows := min(f.Rows, max(k.SeqQ, 1))
 	perHead := ceilDiv(max(k.SeqQ, 1), rows)
 	blocks := float64(max(k.Batch, 1)) * float64(max(k.Heads, 1)) * float64(perHead)
 	score := d.scoreSeconds(k, f) * float64(rows)
 	longest := f.Setup.Seconds() + float64(score*float64(max(k.SeqK, 1)))
 	mean := f.Setup.Seconds() + float64(score*meanKeys(k, rows))
-	load := blocks * mean / float64(d.SMs)
+	load := blocks * mean / sms
 	busy := max(load+float64(f.Tail*longest), longest)
 	return f.Launch.Seconds() + max(busy, d.attentionTraffic(k))
 }

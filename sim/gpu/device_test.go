@@ -60,3 +60,24 @@ func TestNoKernelBeatsTheRoofline(t *testing.T) {
 		}
 	}
 }
+
+func TestImpossibleFiguresAreNamed(t *testing.T) {
+	d := preset(t, "h100-sxm5-80gb")
+	d.SMs, d.GEMM.Tail, d.Attention.Forward.Rows, d.Streaming.Copy, d.Power.Exponent = 0, 2, 0, 1.5, 0.5
+	d.GEMM.Tiles[1].Efficiency = 0
+	err := d.Validate()
+	for _, key := range []string{"sms: is 0", "gemm.tail: is 2", "attention.forward.block_rows", "streaming.copy", "power.exponent", "gemm.tiles[1].efficiency"} {
+		assert.ErrorContains(t, err, key)
+	}
+	d.GEMM.Tiles = nil
+	assert.ErrorContains(t, d.Validate(), "gemm.tiles: is empty")
+}
+
+func TestUnknownKeysAndWrongTypesHavePositions(t *testing.T) {
+	_, err := Decode("x", strings.NewReader("sms = 1\nsmss = 2\n"))
+	assert.ErrorContains(t, err, "smss")
+	_, err = Decode("x", strings.NewReader("sms = 1\nmemory = \"80\"\n"))
+	assert.ErrorContains(t, err, "2:")
+	_, err = Decode("x", strings.NewReader("sms = "))
+	assert.ErrorContains(t, err, "1:")
+}

@@ -85,11 +85,11 @@ type product struct {
 	partial        float64 // seconds for the exposed traffic of one partial result
 }
 
-// gemmSeconds is the larger of arithmetic under tile and wave quantisation and
-// of memory traffic.
-func (d *Device) gemmSeconds(k *Kernel) float64 {
+// gemmSeconds is the larger of arithmetic under tile and wave quantisation on
+// some of the multiprocessors and of memory traffic.
+func (d *Device) gemmSeconds(k *Kernel, sms int) float64 {
 	p := d.prepare(k)
-	return d.GEMM.Launch.Seconds() + max(d.GEMM.tiled(&p, float64(d.SMs)), d.gemmTraffic(k))
+	return d.GEMM.Launch.Seconds() + max(d.GEMM.tiled(&p, float64(d.SMs), float64(sms)), d.gemmTraffic(k))
 }
 
 func (d *Device) prepare(k *Kernel) product {
@@ -106,12 +106,17 @@ func (d *Device) prepare(k *Kernel) product {
 // splits are the ways to divide K over thread blocks.
 var splits = [...]float64{1, 2, 3, 4, 5, 6, 8, 10, 12, 16}
 
-// leastSplitK is the shortest K that a thread block is left with when K is split.
-const leastSplitK = 256
+// leastSplitK is the shortest K that a thread block is left with when K is
+// split, and mostSplitWaves how many waves of tiles leave nothing to gain from it.
+const (
+	leastSplitK    = 256
+	mostSplitWaves = 4
+)
 
-// tiled returns the seconds of the tile and split that the library chooses:
-// the best by its own belief, which need not be the fastest.
-func (g *GEMMCost) tiled(p *product, sms float64) float64 {
+// tiled returns the seconds on the free multiprocessors of the tile and split
+// that the library chooses: the best on all by its own belief, which need not
+// be the fastest.
+func (g *GEMMCost) tiled(p *product, sms, free float64) float64 {
 	belief, seconds := math.Inf(1), math.Inf(1)
 	setup, drain, split := g.Setup.Seconds(), g.Drain.Seconds(), g.SplitSetup.Seconds()
 	for i := range g.Tiles {
@@ -121,18 +126,18 @@ func (g *GEMMCost) tiled(p *product, sms float64) float64 {
 		fixed := setup + float64(drain*area/(256*128))
 		loop := 2 * area * p.k / (p.smRate * t.Efficiency)
 		for _, s := range splits {
-			if s > 1 && p.k < s*leastSplitK {
+			if s > 1 && (p.k < s*leastSplitK || tiles > mostSplitWaves*sms) {
 				break
 			}
-			waves := g.waves(tiles*s, sms)
-			b := waves * (loop/s/t.Preference + fixed)
-			x := waves * (loop/s + fixed)
+			b := g.waves(tiles*s, sms) * (loop/s/t.Preference + fixed)
+			merge := 0.0
 			if s > 1 {
 				b += split*g.SplitAversion + float64(p.partial*(s+1))
-				x += split + float64(p.partial*(s+1))
+				merge = split + float64(p.partial*(s+1))
 			}
 			if b < belief {
-				belief, seconds = b, x
+				belief = b
+				seconds = float64(g.waves(tiles*s, free)*(loop/s+fixed)) + merge
 			}
 		}
 	}

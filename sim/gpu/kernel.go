@@ -84,7 +84,8 @@ type Kernel struct {
 	Class                 Class
 	ReadBytes, WriteBytes int64
 	// Launches is how many launches the operator really is (a foreach optimizer
-	// over many tensors); 0 means 1.
+	// over many tensors; a GEMM whose batch is spread over one launch an expert);
+	// 0 means 1.
 	Launches int64
 }
 

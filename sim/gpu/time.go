@@ -6,33 +6,32 @@ import "trainsim/sim"
 // training step, with the gap that its launch leaves on the device. It is a
 // pure function of its arguments and takes about a microsecond.
 func (d *Device) Time(k *Kernel) sim.Time {
-	s := d.fullClockSeconds(k)
-	return d.launched(k, s*d.Power.slowdown(d.share(k, s)))
+	return d.TimeBeside(k, 0)
 }
 
 // TimeBeside returns the kernel's time while communication kernels hold some of
-// the multiprocessors, as NCCL's do, one for each of its channels.
+// the multiprocessors, as NCCL's do, one for each of its channels. The library
+// does not know, and chooses its tiles for the whole device; memory-bound
+// kernels fill the memory with the rest.
 func (d *Device) TimeBeside(k *Kernel, held int) sim.Time {
-	if k.Kind == Memory || held <= 0 {
-		return d.Time(k) // memory-bound kernels fill the memory with fewer
-	}
-	rest := *d
-	rest.SMs = max(d.SMs-held, 1)
-	left := float64(rest.SMs) / float64(d.SMs)
-	rest.Rates = d.Rates.times(left)
-	return rest.Time(k)
+	s := d.seconds(k, max(d.SMs-max(held, 0), 1))
+	return d.launched(k, s*d.Power.slowdown(d.share(k, s)))
 }
 
 // TimeAlone returns how long the kernel takes in a benchmark that launches it
 // repeats times in a row and nothing else: a burst that is too short for the
 // power limit to bite runs at full clock.
 func (d *Device) TimeAlone(k *Kernel, repeats int) sim.Time {
-	s := d.fullClockSeconds(k)
+	s := d.seconds(k, d.SMs)
 	return d.launched(k, s*d.Power.briefly(d.share(k, s), s*float64(repeats)))
 }
 
+// launched adds the launches' gaps; times beyond the clock's range saturate.
 func (d *Device) launched(k *Kernel, seconds float64) sim.Time {
-	return max(sim.FromSeconds(seconds), 0) + d.LaunchGap*sim.Time(max(k.Launches, 1))
+	if !(seconds >= 0) {
+		seconds = 0
+	}
+	return sim.FromSeconds(seconds + float64(d.LaunchGap.Seconds()*float64(max(k.Launches, 1))))
 }
 
 // share is the part of the peak arithmetic rate that the kernel reaches in the
@@ -44,13 +43,14 @@ func (d *Device) share(k *Kernel, seconds float64) float64 {
 	return k.FLOPs() / seconds / d.Peak(k.In)
 }
 
-// fullClockSeconds is the kernel's time without its launch and without the power limit.
-func (d *Device) fullClockSeconds(k *Kernel) float64 {
+// seconds is the kernel's time on some of the multiprocessors, without its
+// launch and without the power limit.
+func (d *Device) seconds(k *Kernel, sms int) float64 {
 	switch k.Kind {
 	case GEMM:
-		return d.launchesSeconds(k)
+		return d.launchesSeconds(k, sms)
 	case Attention:
-		return d.attentionSeconds(k)
+		return d.attentionSeconds(k, sms)
 	case Memory:
 		return d.memorySeconds(k)
 	}
@@ -59,14 +59,14 @@ func (d *Device) fullClockSeconds(k *Kernel) float64 {
 
 // launchesSeconds is the time of the products of a GEMM: in one batched kernel,
 // or spread over several launches that do not overlap.
-func (d *Device) launchesSeconds(k *Kernel) float64 {
+func (d *Device) launchesSeconds(k *Kernel, sms int) float64 {
 	n := min(max(k.Launches, 1), max(k.Batch, 1))
 	if n == 1 {
-		return d.gemmSeconds(k)
+		return d.gemmSeconds(k, sms)
 	}
 	one := *k
 	one.Batch, one.Launches = ceilDiv(k.Batch, n), 1
-	return d.gemmSeconds(&one) * float64(n)
+	return d.gemmSeconds(&one, sms) * float64(n)
 }
 
 // ceilDiv returns a/b rounded up for a >= 0 and b > 0.
