@@ -70,7 +70,11 @@ func (a Action) String() string {
 // appendToken appends the action's token; the chunk is left out when a rank
 // holds only one.
 func (a Action) appendToken(b []byte, chunks int) []byte {
-	b = append(b, a.Op.String()...)
+	return a.appendNumbers(append(b, a.Op.String()...), chunks)
+}
+
+// appendNumbers appends micro-batch and chunk.
+func (a Action) appendNumbers(b []byte, chunks int) []byte {
 	b = strconv.AppendInt(b, int64(a.Microbatch), 10)
 	if chunks > 1 {
 		b = append(b, '.')

@@ -157,3 +157,38 @@ func (p *Program) lowerDeepSpeed(rank int) []Step {
 	s.add(sendOf(list[len(list)-1]).Kind, list[len(list)-1])
 	return s.list
 }
+
+// shortKinds are the tokens of transfers in StepTokens.
+var shortKinds = [...]string{SendForward: "SF", RecvForward: "RF", SendBackward: "SB", RecvBackward: "RB"}
+
+// StepTokens returns a list with communication as tokens: actions as Tokens
+// writes them, transfers as "[SF0]" (send or receive, forward or backward), and
+// those that are waited for together in one pair of brackets, "[SF1,RB0]".
+func (p *Program) StepTokens(list []Step) []string {
+	var out []string
+	var b []byte
+	open := false
+	for _, s := range list {
+		if s.Kind == Compute {
+			b = s.Action.appendToken(b, p.Chunks)
+			if s.Action.Pair {
+				b = append(b, '+')
+				continue
+			}
+		} else {
+			if !open {
+				b = append(b, '[')
+			}
+			b = append(b, shortKinds[s.Kind]...)
+			b = s.Action.appendNumbers(b, p.Chunks)
+			if open = s.Batch; open {
+				b = append(b, ',')
+				continue
+			}
+			b = append(b, ']')
+		}
+		out = append(out, string(b))
+		b = b[:0]
+	}
+	return out
+}

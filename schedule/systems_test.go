@@ -36,38 +36,8 @@ func TestLowerAsEqualsSystems(t *testing.T) {
 	})
 }
 
-var shortKinds = map[StepKind]string{SendForward: "SF", RecvForward: "RF", SendBackward: "SB", RecvBackward: "RB"}
-
 // batchText writes a list as "F0.0 [SF0.0,RF0.1] F0.1+B0.0".
-func batchText(_ *Program, list []Step) string {
-	var b strings.Builder
-	open, joined := false, true
-	for _, s := range list {
-		switch {
-		case open:
-			b.WriteByte(',')
-		case !joined:
-			b.WriteByte(' ')
-		}
-		if s.Kind == Compute {
-			b.WriteString(s.Action.String())
-			joined = s.Action.Pair
-			if joined {
-				b.WriteByte('+')
-			}
-			continue
-		}
-		if !open {
-			b.WriteByte('[')
-		}
-		fmt.Fprintf(&b, "%s%d.%d", shortKinds[s.Kind], s.Action.Microbatch, s.Action.Chunk)
-		open, joined = s.Batch, false
-		if !open {
-			b.WriteByte(']')
-		}
-	}
-	return b.String()
-}
+func batchText(p *Program, list []Step) string { return strings.Join(p.StepTokens(list), " ") }
 
 // deepSpeedText writes a list in DeepSpeed's short instructions.
 func deepSpeedText(_ *Program, list []Step) string {
@@ -105,9 +75,9 @@ func TestLowerAsMegatron(t *testing.T) {
 	lists, err := p.LowerAs(Megatron)
 	require.NoError(t, err)
 	want := []string{
-		"F0.0 [SF0.0] F1.0 [SF1.0] F2.0 [SF2.0,RB0.0] B0.0 [RB1.0] B1.0 [RB2.0] B2.0",
-		"[RF0.0] F0.0 [SF0.0] [RF1.0] F1.0 [SF1.0,RB0.0] B0.0 [SB0.0,RF2.0] F2.0 [SF2.0,RB1.0] B1.0 [SB1.0] [RB2.0] B2.0 [SB2.0]",
-		"[RF0.0] F0.0 B0.0 [SB0.0,RF1.0] F1.0 B1.0 [SB1.0,RF2.0] F2.0 B2.0 [SB2.0]",
+		"F0 [SF0] F1 [SF1] F2 [SF2,RB0] B0 [RB1] B1 [RB2] B2",
+		"[RF0] F0 [SF0] [RF1] F1 [SF1,RB0] B0 [SB0,RF2] F2 [SF2,RB1] B1 [SB1] [RB2] B2 [SB2]",
+		"[RF0] F0 B0 [SB0,RF1] F1 B1 [SB1,RF2] F2 B2 [SB2]",
 	}
 	for rank := range want {
 		require.Equal(t, want[rank], batchText(p, lists[rank]))

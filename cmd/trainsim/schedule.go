@@ -27,7 +27,7 @@ type scheduleFlags struct {
 }
 
 // scheduleFormats are what --format takes beside the formats of figures.
-var scheduleFormats = []string{"text", "lists", "json", "csv", "comm-csv"}
+var scheduleFormats = []string{"text", "lists", "comm", "json", "csv", "comm-csv"}
 
 // newScheduleCommand is `trainsim schedule`.
 func newScheduleCommand(a *app) *cobra.Command {
@@ -43,8 +43,9 @@ it sends to another rank arrives --latency after its end.
 Costs are those of one model chunk: with two chunks a rank, halve them to
 compare with a schedule of one. "trainsim list schedules" shows the kinds.
 
-Formats: text (times and a Gantt chart), lists (each rank's actions), json, csv
-(torch's notation), comm-csv (with sends and receives), png, svg, pdf.`,
+Formats: text (times and a Gantt chart), lists (each rank's actions), comm (with
+sends and receives as --system orders them), json, csv (torch's notation),
+comm-csv (with torch's sends and receives), png, svg, pdf.`,
 		Example: `  trainsim schedule 1f1b --pp 4 --microbatches 8
   trainsim schedule interleaved --pp 4 --microbatches 8 --virtual-stages 2 --format png
   trainsim schedule zb-auto --cost 10,12,8 --latency 0.5 --memory-cap 6

@@ -71,6 +71,12 @@ func TestScheduleFiles(t *testing.T) {
 	assert.Equal(t, "rank 0: F0 F1 I0 W0 F2 I1 W1 I2 W2\nrank 1: F0 I0 F1 I1 W0 F2 I2 W1 W2\n", trainsim("schedule", "a/my.csv", "--format", "lists").stdout)
 }
 
+func TestScheduleComm(t *testing.T) {
+	r := trainsim("schedule", "1f1b", "--pp", "2", "-m", "2", "--format", "comm", "--system", "megatron")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.Equal(t, "rank 0: F0 [SF0] F1 [SF1,RB0] B0 [RB1] B1\nrank 1: [RF0] F0 B0 [SB0,RF1] F1 B1 [SB1]\n", r.stdout)
+}
+
 func TestScheduleFigures(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, args := range [][]string{{"dualpipe", "--format", "png"}, {"zb-v", "--format", "svg", "-o", "v.svg"}} {
@@ -110,6 +116,7 @@ func TestScheduleErrors(t *testing.T) {
 		{"1f1b --system torch -m 3", exitUsage, "microbatches = 3: at least 4"},
 		{"1f1b --system pytorch", exitUsage, `unknown system "pytorch"`},
 		{"1f1b --format jsn", exitUsage, `did you mean "json"?`},
+		{"zb-h1 --format comm --system deepspeed", exitUsage, "deepspeed does not run zb-h1"},
 		{"1f1b --color red", exitUsage, "write auto, always or never"},
 		{"1f1b --cost 1,2", exitUsage, "write three, F,I,W"},
 		{"1f1b --cost 1,2,-1", exitUsage, "at least 0"},

@@ -48,6 +48,8 @@ func (f *scheduleFlags) write(w io.Writer, p *schedule.Program, r *schedule.Resu
 		return p.WriteCommCSV(w)
 	case "lists":
 		return writeLists(w, p)
+	case "comm":
+		return f.writeComm(w, p)
 	case "text":
 		return f.writeText(w, p, r)
 	}
@@ -62,6 +64,21 @@ func (f *scheduleFlags) write(w io.Writer, p *schedule.Program, r *schedule.Resu
 func writeLists(w io.Writer, p *schedule.Program) error {
 	for rank := range p.Lists {
 		if _, err := fmt.Fprintf(w, "rank %d: %s\n", rank, strings.Join(p.Tokens(rank), " ")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeComm prints each rank's actions with its sends and receives, as --system
+// orders them.
+func (f *scheduleFlags) writeComm(w io.Writer, p *schedule.Program) error {
+	lists, err := p.LowerAs(f.options.System)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	for rank, list := range lists {
+		if _, err := fmt.Fprintf(w, "rank %d: %s\n", rank, strings.Join(p.StepTokens(list), " ")); err != nil {
 			return err
 		}
 	}
