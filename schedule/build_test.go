@@ -113,3 +113,63 @@ func TestNearestCountsAreAccepted(t *testing.T) {
 		})
 	}
 }
+
+// TestCostDrivenOrdersTakeAnyCosts: also free actions and long latencies lead
+// to valid programs, and the greedy keeps its cap.
+func TestCostDrivenOrdersTakeAnyCosts(t *testing.T) {
+	for _, c := range []Costs{
+		{Latency: 1},
+		{StageCost: StageCost{Forward: 1}},
+		{StageCost: StageCost{BackwardInput: 1}},
+		{StageCost: StageCost{BackwardWeight: 1}, Latency: 0.5},
+		{StageCost: StageCost{0.1, 0.2, 0.3}, Latency: 100},
+		{PerStage: []StageCost{{1, 2, 3}, {3, 2, 1}, {0, 0, 0}, {9, 9, 9}, {1, 1, 1}, {2, 2, 2}, {5, 1, 1}, {1, 1, 5}}},
+	} {
+		for _, kind := range []string{"zb-auto", "zb-v-auto", "v-adaptive", "grouped-interleaved"} {
+			o := Options{Ranks: 4, Microbatches: 9, Costs: c}
+			if kind == "zb-auto" && c.PerStage != nil {
+				o.Costs.PerStage = c.PerStage[:4]
+			}
+			p, err := Build(kind, o)
+			require.NoError(t, err, "%s %+v", kind, c)
+			r, err := p.Execute(o.Costs)
+			require.NoError(t, err, "%s %+v", kind, c)
+			if kind != "grouped-interleaved" {
+				require.LessOrEqual(t, maxOf(r.Peak), 2*o.Ranks, "%s %+v", kind, c)
+			}
+		}
+	}
+}
+
+// TestGreedyKeepsItsCap whatever share of an activation W needs.
+func TestGreedyKeepsItsCap(t *testing.T) {
+	for limit := 1; limit <= 9; limit++ {
+		for _, share := range []float64{0.25, 0.5, 1} {
+			p, r := execute(t, "zb-auto", Options{Ranks: 4, Microbatches: 10, MemoryCap: limit, WeightShare: share}, UnitCosts())
+			for rank, list := range p.Lists {
+				require.LessOrEqual(t, heldMemory(list, share), float64(limit), "cap %d share %g rank %d", limit, share, rank)
+			}
+			if share == 1 {
+				require.LessOrEqual(t, maxOf(r.Peak), limit)
+			}
+		}
+	}
+}
+
+// heldMemory returns the most activations of a list, those between I and W
+// counted by their share.
+func heldMemory(list []Action, share float64) float64 {
+	held, most := 0.0, 0.0
+	for _, a := range list {
+		switch a.Op {
+		case Forward:
+			held++
+		case BackwardInput:
+			held -= 1 - share
+		case BackwardWeight:
+			held -= share
+		}
+		most = max(most, held)
+	}
+	return most
+}

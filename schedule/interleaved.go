@@ -6,7 +6,7 @@ import "fmt"
 func interleavedKinds() []Kind {
 	return []Kind{
 		{
-			Name: "interleaved", Aliases: []string{"interleaved-1f1b", "1f1b-interleaved", "1f1b-i", "ScheduleInterleaved1F1B", "vpp", "virtual-pipeline", "depth-first"},
+			Name: "interleaved", Aliases: []string{"interleaved-1f1b", "1f1b-interleaved", "1f1b-i", "ScheduleInterleaved1F1B", "vpp", "virtual-pipeline", "with-interleaving", "depth-first"},
 			Summary:    "1F1B over v chunks a rank: bubble divided by v, messages times v (Megatron's virtual pipeline)",
 			Constraint: "m a multiple of p, or a group size N with p <= N <= m and m mod N = 0 or >= p (Megatron), or m a multiple of max(1, m/p) (torch)",
 			chunks:     2, build: buildInterleaved,

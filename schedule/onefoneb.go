@@ -5,7 +5,7 @@ package schedule
 func oneFOneBKinds() []Kind {
 	return []Kind{
 		{
-			Name: "1f1b", Aliases: []string{"Schedule1F1B", "pipedream-flush", "dapple", "non-interleaved", "TrainSchedule"},
+			Name: "1f1b", Aliases: []string{"Schedule1F1B", "pipedream-flush", "dapple", "non-interleaved", "without-interleaving", "TrainSchedule"},
 			Summary:    "warm-up of p-1-r forwards, then one forward and one backward in turn; peak min(m, p-r)",
 			Constraint: "any p, m (torch: m >= p); one chunk a rank", FixedChunks: true, chunks: 1, build: buildOneFOneB,
 		},

@@ -4,12 +4,12 @@ package schedule
 func zbKinds() []Kind {
 	return []Kind{
 		{
-			Name: "zb-h1", Aliases: []string{"zb1p", "zb-1p-handcrafted"},
+			Name: "zb-h1", Aliases: []string{"zb1p"},
 			Summary:    "1F1B with split backwards, W delayed by r: a third of the bubble at the memory of 1F1B",
 			Constraint: "any p, m; one chunk a rank", FixedChunks: true, chunks: 1, build: buildZBH,
 		},
 		{
-			Name: "zb-h2", Aliases: []string{"zb2p", "zb-2p-handcrafted"},
+			Name: "zb-h2", Aliases: []string{"zb2p"},
 			Summary:    "zb-h1 with twice the warm-up and delay: no bubble between steps for twice the memory",
 			Constraint: "any p, m (zero only from m = 2p-1); one chunk a rank", FixedChunks: true, chunks: 1, build: buildZBH,
 		},

@@ -5,7 +5,7 @@ func autoKinds() []Kind {
 	return []Kind{
 		{
 			Name: "zb-auto", Aliases: []string{"zero-bubble", "zb"},
-			Summary:    "greedy zero-bubble order for given costs under a cap on live activations (default 2p)",
+			Summary:    "greedy zero-bubble order for given costs under a cap on live activations: p for the paper's ZB-1p, 2p (default) for its ZB-2p",
 			Constraint: "any p, m; cap at least 1; one chunk a rank", FixedChunks: true, chunks: 1, build: buildZBAuto,
 		},
 	}
