@@ -47,14 +47,14 @@ func readPickle(r io.ReadSeeker) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := referred(newPickleReader(r))
-	if err != nil {
+	m := newMemo()
+	if err := referred(newPickleReader(r), m); err != nil {
 		return nil, err
 	}
 	if _, err := r.Seek(start, io.SeekStart); err != nil {
 		return nil, err
 	}
-	vm := pickleVM{p: newPickleReader(r), again: again, memo: map[int64]value{}}
+	vm := pickleVM{p: newPickleReader(r), memo: m}
 	top, err := vm.run()
 	if err != nil {
 		return nil, err
@@ -62,22 +62,21 @@ func readPickle(r io.ReadSeeker) (*Snapshot, error) {
 	return vm.snapshot(top)
 }
 
-// referred returns the memo indices that the pickle fetches.
-func referred(p *pickleReader) (map[int64]struct{}, error) {
-	again := map[int64]struct{}{}
+// referred notes which memo indices the pickle fetches.
+func referred(p *pickleReader, m *memo) error {
 	for {
 		in, err := p.instr()
 		if err != nil {
-			return nil, err
+			return err
 		}
 		switch in.op {
 		case opBinGet, opLongBinGet, opGet:
-			again[in.n] = struct{}{}
-			if len(again) > maxMemo {
-				return nil, p.fail("more than %d values are used more than once; record a shorter trace", maxMemo)
+			m.want(in.n)
+			if m.n > maxMemo {
+				return p.fail("more than %d values are used more than once; record a shorter trace", maxMemo)
 			}
 		case opStop:
-			return again, nil
+			return nil
 		}
 	}
 }
@@ -85,8 +84,7 @@ func referred(p *pickleReader) (map[int64]struct{}, error) {
 // pickleVM executes the instructions of a pickle.
 type pickleVM struct {
 	p     *pickleReader
-	again map[int64]struct{}
-	memo  map[int64]value
+	memo  *memo
 	puts  int64 // MEMOIZE numbers its values
 	stack []value
 	marks []int
@@ -157,7 +155,7 @@ func (vm *pickleVM) operate(in pickleInstr) error {
 		vm.puts++
 		return vm.put(in.n)
 	case opBinGet, opLongBinGet, opGet:
-		v, ok := vm.memo[in.n]
+		v, ok := vm.memo.get(in.n)
 		if !ok {
 			return fmt.Errorf("memo %d is used before it is set; this is a damaged pickle", in.n)
 		}
@@ -189,12 +187,12 @@ func (vm *pickleVM) put(at int64) error {
 	if !vm.has(1) {
 		return errShort
 	}
-	if _, ok := vm.again[at]; !ok {
+	if !vm.memo.isWanted(at) {
 		return nil
 	}
 	v := vm.stack[len(vm.stack)-1]
 	keep(v)
-	vm.memo[at] = v
+	vm.memo.put(at, v)
 	return nil
 }
 

@@ -126,8 +126,12 @@ func (p *pickleReader) argument(in *pickleInstr) error {
 		return p.counted(in, 4)
 	case opBinUnicode8:
 		return p.counted(in, 8)
-	case opShortBinBytes, opBinBytes, opBinBytes8:
-		return p.bytes(in)
+	case opShortBinBytes:
+		return p.bytes(in, 1)
+	case opBinBytes:
+		return p.bytes(in, 4)
+	case opBinBytes8:
+		return p.bytes(in, 8)
 	case opBinGet, opBinPut:
 		return p.index(in, 1)
 	case opLongBinGet, opLongBinPut:
@@ -156,7 +160,13 @@ func (p *pickleReader) protocol() error {
 }
 
 func (p *pickleReader) fixed(in *pickleInstr) error {
-	size := map[byte]int{opBinInt1: 1, opBinInt2: 2, opBinInt: 4}[in.op]
+	size := 4
+	switch in.op {
+	case opBinInt1:
+		size = 1
+	case opBinInt2:
+		size = 2
+	}
 	x, err := p.number(size)
 	in.tag, in.n = tagInt, int64(x)
 	if in.op == opBinInt {
@@ -229,8 +239,8 @@ func (in *pickleInstr) setText(raw []byte) {
 	in.tag, in.text = tagText, string(raw)
 }
 
-func (p *pickleReader) bytes(in *pickleInstr) error {
-	size, err := p.number(map[byte]int{opShortBinBytes: 1, opBinBytes: 4, opBinBytes8: 8}[in.op])
+func (p *pickleReader) bytes(in *pickleInstr, width int) error {
+	size, err := p.number(width)
 	in.tag = tagOther
 	if err != nil {
 		return err
