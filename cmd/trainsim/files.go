@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,30 @@ import (
 	"os"
 	"path/filepath"
 )
+
+// interruptible is stdin that Ctrl-C can stop waiting for.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done, buffer := make(chan result, 1), make([]byte, len(p))
+	go func() {
+		n, err := s.r.Read(buffer)
+		done <- result{n, err}
+	}()
+	select {
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	case r := <-done:
+		return copy(p, buffer[:r.n]), r.err
+	}
+}
 
 // readFile returns the content of path, or of stdin when path is "-".
 func (a *app) readFile(path string) ([]byte, error) {

@@ -230,3 +230,17 @@ func TestReadFile(t *testing.T) {
 	_, err := (&app{}).readFile("no-such-file")
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
+
+// Ctrl-C ends a command that waits for its input.
+func TestInterruptedWhileReadingStdin(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	in, writer := io.Pipe()
+	defer writer.Close()
+	go func() {
+		io.WriteString(writer, "name = \"x\"\n")
+		cancel()
+	}()
+	var errs bytes.Buffer
+	assert.Equal(t, exitInterrupted, run(ctx, []string{"run", "-"}, in, io.Discard, &errs))
+	assert.Equal(t, "trainsim: interrupted\n", errs.String())
+}

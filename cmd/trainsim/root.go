@@ -55,7 +55,7 @@ type app struct {
 // run executes one command line and returns its exit code. Panics end as a
 // one-line internal error; TRAINSIM_DEBUG=1 adds the stack.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	a := &app{stdin: stdin, stdout: newOutput(stdout), stderr: stderr, terminal: isTerminal(stderr)}
+	a := &app{stdin: &interruptible{ctx, stdin}, stdout: newOutput(stdout), stderr: stderr, terminal: isTerminal(stderr)}
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(stderr, "trainsim: internal error: %v; please report it with the command line and its files\n", p)
@@ -68,6 +68,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	root := newRootCommand(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // whatever failed, it failed for the interruption
+	}
 	code = a.report(cmd, err)
 	if e := a.stdout.Flush(); e != nil && code == exitOK {
 		code = a.report(cmd, e)
