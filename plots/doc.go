@@ -9,4 +9,8 @@
 // Colours are Okabe and Ito's set for colour-blind readers, extended by two hues
 // and three greys; one table ([KindColor], [MemoryColor]) gives the same thing the
 // same colour in every figure. Idle time is background, never a drawn colour.
+//
+// The same figure gives the same bytes from run to run. Builds for processors
+// that fuse multiply and add may differ by 1/255 in a few dots of text, which
+// the font rasteriser works out in floating point.
 package plots

@@ -19,44 +19,53 @@ type phase struct {
 // forward follows a backward, the parts are forward and backward. The optimizer
 // begins after the last of both; spans are recorded in the order of their ends.
 func phasesOf(r *trace.Recording, rank int) []phase {
-	var lastF, firstB, firstOpt, end sim.Time
-	firstB, firstOpt = sim.Forever, sim.Forever
+	b := bounds{firstB: sim.Forever, firstOpt: sim.Forever}
 	for s := range r.Spans {
 		if int(s.Lane) >= len(r.Lanes) || s.Lane < 0 {
 			continue
 		}
-		if l := r.Lanes[s.Lane]; l.Rank != rank || l.Stream != trace.Actions {
-			continue
+		if l := r.Lanes[s.Lane]; l.Rank == rank && l.Stream == trace.Actions {
+			b.add(s)
 		}
-		switch s.Kind {
-		case trace.Forward:
-			lastF, firstOpt = max(lastF, s.End), sim.Forever
-		case trace.Backward, trace.BackwardInput, trace.BackwardWeight:
-			firstB, firstOpt = min(firstB, s.Start), sim.Forever
-		case trace.Optimizer:
-			firstOpt = min(firstOpt, s.Start)
-		}
-		end = max(end, s.End)
 	}
-	if lastF == 0 || firstB == sim.Forever {
+	if b.lastF == 0 || b.firstB == sim.Forever {
 		return nil
 	}
-	firstOpt = min(firstOpt, end)
+	return b.phases()
+}
+
+// bounds are the instants between phases.
+type bounds struct{ lastF, firstB, firstOpt, end sim.Time }
+
+func (b *bounds) add(s *trace.Span) {
+	switch s.Kind {
+	case trace.Forward:
+		b.lastF, b.firstOpt = max(b.lastF, s.End), sim.Forever
+	case trace.Backward, trace.BackwardInput, trace.BackwardWeight:
+		b.firstB, b.firstOpt = min(b.firstB, s.Start), sim.Forever
+	case trace.Optimizer:
+		b.firstOpt = min(b.firstOpt, s.Start)
+	}
+	b.end = max(b.end, s.End)
+}
+
+func (b *bounds) phases() []phase {
 	var out []phase
 	add := func(name string, from, to sim.Time) {
 		if to > from {
 			out = append(out, phase{name, from.Seconds(), to.Seconds()})
 		}
 	}
-	if lastF <= firstB {
-		add("forward", 0, firstB)
-		add("backward", firstB, firstOpt)
+	optimizer := min(b.firstOpt, b.end)
+	if b.lastF <= b.firstB {
+		add("forward", 0, b.firstB)
+		add("backward", b.firstB, optimizer)
 	} else {
-		add("warm-up", 0, firstB)
-		add("steady state", firstB, lastF)
-		add("cool-down", lastF, firstOpt)
+		add("warm-up", 0, b.firstB)
+		add("steady state", b.firstB, b.lastF)
+		add("cool-down", b.lastF, optimizer)
 	}
-	add("optimizer", firstOpt, end)
+	add("optimizer", optimizer, b.end)
 	return out
 }
 
