@@ -14,6 +14,8 @@ type ReplayOptions struct {
 	Capacity int64
 	// Fraction replaces the memory fraction; 0 keeps it.
 	Fraction float64
+	// Trace records the replay's own history in Replay.Snapshot.
+	Trace bool
 }
 
 // ReplayOOM is an allocation that failed in a replay.
@@ -50,6 +52,7 @@ type Replay struct {
 	MaxCachedAt int
 	// Peak lists the segments at the peak of allocated memory, Final at the end.
 	Peak, Final []Segment
+	Snapshot    *Snapshot // with ReplayOptions.Trace
 	// Recorded is what the recording itself says about reserved memory; nil
 	// for a list of operations.
 	Recorded *Recorded
@@ -135,7 +138,7 @@ func (r *Recording) player(o ReplayOptions) *player {
 	if capacity == 0 && total == 0 {
 		capacity = unlimited
 	}
-	a := New(Config{Capacity: capacity, Total: total, Conf: conf, Device: r.Device, KeepPeak: true})
+	a := New(Config{Capacity: capacity, Total: total, Conf: conf, Device: r.Device, KeepPeak: true, Trace: o.Trace})
 	a.setLimit(fraction)
 	return &player{r: r, a: a, out: out, held: map[int64]holding{}}
 }
@@ -171,6 +174,9 @@ func (p *player) finish() *Replay {
 	p.out.Stats = p.a.Stats()
 	p.out.Work = p.a.DriverWork()
 	p.out.Peak, p.out.Final = p.a.SegmentsAtPeak(), p.a.Segments()
+	if p.a.trace != nil {
+		p.out.Snapshot = p.a.Snapshot()
+	}
 	if p.out.Recorded != nil {
 		p.out.Recorded.FinalReserved = p.now
 	}
