@@ -34,8 +34,8 @@ func (k *Key) example() string {
 		return oneOf(k.Values)
 	case k.Unit == boolean:
 		return boolean
-	case strings.HasPrefix(k.Unit, `"`):
-		return "something like " + k.Unit
+	case strings.Contains(k.Unit, ` as in "`):
+		return k.Unit
 	case k.Default != "" && k.Default != `""`:
 		return "something like " + k.Default
 	case k.Unit != "":

@@ -67,7 +67,7 @@ var parallelKeys = []Key{
 	{Path: "parallel.overlap_grad_reduce", Unit: boolean, Default: "false", Text: "Gradients are reduced bucket by bucket while the backward still runs."},
 	{Path: "parallel.overlap_param_gather", Unit: boolean, Default: "false", Text: "Parameters are gathered bucket by bucket while the next forward already runs."},
 	{Path: "parallel.overlap_tp", Unit: boolean, Default: "false", Text: "Tensor parallel collectives are cut up and run behind the matrix products beside them."},
-	{Path: "parallel.grad_bucket", Unit: `"25MiB"`, Default: `"0B"`, Text: "Bytes of gradients that one overlapped data parallel collective carries; 0B is the framework's own rule."},
+	{Path: "parallel.grad_bucket", Unit: `a size as in "25MiB"`, Default: `"0B"`, Text: "Bytes of gradients that one overlapped data parallel collective carries; 0B is the framework's own rule."},
 }
 
 var scheduleKeys = []Key{
@@ -80,9 +80,9 @@ var scheduleKeys = []Key{
 	{Path: "schedule.group_size", Unit: "micro-batches", Default: "0", Max: 1 << 20, Text: "Interleaved schedules: how many micro-batches run through one chunk before the next; 0 is pp."},
 	{Path: "schedule.memory_cap", Unit: "chunk activations", Default: "0", Max: 1 << 20, Text: "Automatic schedules (zb-auto, v-adaptive): the most chunk activations that a rank keeps alive; 0 is the schedule's own."},
 	{Path: "schedule.first_last_layers", Default: `"even"`, Values: []string{"even", "embedding-balanced", "one-fewer-each", "auto"},
-		Text: "How the layers are split over the stages: even needs a divisor; embedding-balanced counts embedding and head as one layer each; one-fewer-each gives the first and the last stage one layer fewer; auto splits as evenly as it goes."},
+		Text: "How the layers are split over the stages: even needs a divisor; embedding-balanced counts embedding and head as one layer each; one-fewer-each gives the first and the last stage one layer fewer; auto splits so that the stages take the same time."},
 	{Path: "schedule.layers_per_stage", Unit: "layers", Derived: "first_last_layers", Max: 100000, Text: "Layers of every stage, from the first to the last (pp * virtual_stages numbers that add up to layers)."},
-	{Path: "schedule.blocking_p2p", Unit: boolean, Default: "false", Text: "Sends and receives stop the compute stream, as in Megatron-LM's plain 1F1B."},
+	{Path: "schedule.blocking_p2p", Unit: boolean, Default: "false", Text: "Sends and receives stop the compute stream, as in Megatron-LM's plain 1F1B. Schedules whose neighbours send to each other at the same time deadlock with it."},
 	{Path: "schedule.file", Default: `""`, Text: "Path of a schedule in the CSV notation of torch.distributed.pipelining, relative to the scenario; with kind = \"csv\"."},
 	{Path: "schedule.csv", Default: `""`, Derived: "the content of file", Text: "The schedule of kind = \"csv\" itself, in place of a file."},
 }
