@@ -84,49 +84,6 @@ func (a *app) writeFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// writeDir has write produce files in an empty directory and moves them into
-// dir when all of them are there, one rename each: a failed or interrupted
-// write leaves dir as it was.
-func (a *app) writeDir(dir string, write func(temp string) error) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return writeError(dir, err)
-	}
-	temp, err := os.MkdirTemp(dir, ".trainsim-*")
-	if err != nil {
-		return writeError(dir, err)
-	}
-	defer os.RemoveAll(temp)
-	if err := write(temp); err != nil {
-		return writeError(dir, err)
-	}
-	entries, err := os.ReadDir(temp)
-	if err != nil {
-		return writeError(dir, err)
-	}
-	for _, e := range entries {
-		if err := publish(filepath.Join(temp, e.Name()), filepath.Join(dir, e.Name())); err != nil {
-			return writeError(filepath.Join(dir, e.Name()), err)
-		}
-	}
-	return nil
-}
-
-// publish flushes the finished file at from to the disk and gives it its name.
-func publish(from, to string) error {
-	f, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	err = f.Sync()
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(from, to)
-}
-
 // temporary creates a file beside path with the permissions that the umask
 // gives a new file; os.CreateTemp would make it private.
 func temporary(path string) (*os.File, error) {

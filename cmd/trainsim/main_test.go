@@ -199,27 +199,6 @@ func TestFilesAreWrittenWholeOrNotAtAll(t *testing.T) {
 	assert.NoError(t, a.writeFile("/dev/null", text("x", nil)))
 }
 
-func TestDirectoriesAreWrittenWholeOrNotAtAll(t *testing.T) {
-	a, dir := &app{}, filepath.Join(t.TempDir(), "out")
-	put := func(err error) func(string) error {
-		return func(temp string) error {
-			for _, name := range []string{"a.png", "b.png"} {
-				if e := os.WriteFile(filepath.Join(temp, name), []byte(name), 0o666); e != nil {
-					return e
-				}
-			}
-			return err
-		}
-	}
-	assert.EqualError(t, a.writeDir(dir, put(errors.New("no font"))), "cannot write "+dir+": no font")
-	assert.Empty(t, listDir(t, dir))
-	require.NoError(t, a.writeDir(dir, put(nil)))
-	require.NoError(t, a.writeDir(dir, put(nil)))
-	assert.Equal(t, []string{"a.png", "b.png"}, listDir(t, dir))
-	file := filepath.Join(dir, "a.png")
-	assert.EqualError(t, a.writeDir(file, put(nil)), "cannot write "+file+": not a directory")
-}
-
 func TestReadFile(t *testing.T) {
 	_, stderr := withCommand(context.Background(), io.Discard, func(a *app) error {
 		data, err := a.readFile("-")
