@@ -9,7 +9,9 @@ import (
 
 // confErrors are texts that PyTorch refuses, and what the error says.
 var confErrors = []struct{ text, want string }{
-	{"max_split_size", `unknown setting "max_split_size"`},
+	{"max_split_size", `unknown setting "max_split_size"; did you mean "max_split_size_mb"?`},
+	{"expandable_segment:True", `did you mean "expandable_segments"?`},
+	{"fragmentation:none", `unknown setting "fragmentation"; the settings are max_split_size_mb,`},
 	{"max_split_size_mb", `max_split_size_mb: the text ends after the name; write ":" there`},
 	{"max_split_size_mb=128", "unknown setting"},
 	{"max_split_size_mb:", `max_split_size_mb: "" is not a whole number`},

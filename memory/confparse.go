@@ -140,7 +140,26 @@ func (p *confParser) unknown(key string) error {
 	if strings.ContainsAny(key, ",:[]") {
 		return p.fail("found %q where a setting should begin; write settings as name:value, separated by commas", key)
 	}
+	if near := nearestKey(key); near != "" {
+		return p.fail("unknown setting %q; did you mean %q?", key, near)
+	}
 	return p.fail("unknown setting %q; the settings are %s", key, strings.Join(confKeyNames, ", "))
+}
+
+// nearestKey returns the setting that shares the longest beginning with key,
+// or "" when that is less than half of key.
+func nearestKey(key string) string {
+	best, near := len(key)/2, ""
+	for _, name := range confKeyNames {
+		n := 0
+		for n < len(name) && n < len(key) && name[n] == key[n] {
+			n++
+		}
+		if n > best {
+			best, near = n, name
+		}
+	}
+	return near
 }
 
 var confKeyNames = []string{

@@ -26,13 +26,15 @@ import (
 //     a.progress write to stderr and obey --quiet.
 //   - calls a.jsonFlag(cmd) when it has --json, then prints one document with
 //     a.writeJSON if a.json is set.
-//   - writes files with a.writeFile or a.writeDir only (whole or not at all; a
-//     "-" is stdout) and reads them with a.readFile ("-" is stdin).
+//   - writes files with a.writeFile only (whole or not at all; a "-" is stdout;
+//     package plots does the same for figures) and reads them with a.readFile
+//     ("-" is stdin).
 //   - passes cmd.Context() to whatever takes long; a goroutine that it starts
 //     recovers its own panics.
 var commands = []func(*app) *cobra.Command{
 	newRunCommand,
 	newMemoryCommand,
+	newAllocCommand,
 	newPlotCommand,
 	newScheduleCommand,
 	newValidateCommand,
