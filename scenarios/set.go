@@ -1,9 +1,6 @@
 package scenarios
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // set applies --set overrides to the tree, later ones over earlier ones. Their
 // problems are reported at "--set", where the line is the number of the override.
@@ -100,6 +97,3 @@ func (l *loader) unset(path string) {
 		parent.drop(key)
 	}
 }
-
-// Setting renders a key and a value as an override for [LoadWith].
-func Setting(key string, value any) string { return fmt.Sprintf("%s=%v", key, value) }
