@@ -140,7 +140,9 @@ func (n *Network) freeze(level float64) {
 	for _, i := range s.live {
 		if s.left[i]/s.sum[i] <= level {
 			for _, c := range n.links[s.links[i]].flows {
-				s.rate[s.local[c.flow]] = level
+				if f := s.local[c.flow]; s.rate[f] < 0 {
+					s.rate[f] = level
+				}
 			}
 		}
 	}
