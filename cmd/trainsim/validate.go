@@ -130,7 +130,7 @@ func predictRun(run *scenarios.Run) predictor {
 	}
 	if run.Config != nil {
 		p.predict = func(ctx context.Context, s *report.Scored) error {
-			res, err := step.Run(ctx, run.Config, step.Options{NoRecording: true})
+			res, err := step.Run(ctx, run.Config, step.Options{NoRecording: true, Fold: true})
 			if err == nil {
 				s.Predict(res)
 			}

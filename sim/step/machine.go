@@ -17,13 +17,14 @@ const (
 // machine runs a job on an engine.
 type machine struct {
 	job      *Job
+	crew     *crew
 	engine   *sim.Engine
 	id       sim.HandlerID
 	network  *interconnect.Network
 	ranks    []rankState
 	streams  []stream
 	messages []message
-	sends    []*interconnect.Plan // by rank*pp + pipeline rank of the receiver
+	sends    []*interconnect.Plan // by actor*pp + pipeline rank of the receiver
 	blocking bool                 // sends and receives stop the compute stream
 	record   *recorder
 	done     int
@@ -75,12 +76,13 @@ type rankState struct {
 	recorded  int32  // index in the recorder, -1: not recorded
 }
 
-func newMachine(j *Job, e *sim.Engine) *machine {
+func newMachine(j *Job, e *sim.Engine, fold bool) *machine {
+	c := newCrew(j, fold)
 	m := &machine{
-		job: j, engine: e, network: interconnect.NewNetwork(e, j.Topology),
-		ranks: make([]rankState, j.Ranks()), streams: make([]stream, len(j.groups)),
-		messages: make([]message, int(j.messages)*j.Config.Parallel.columns()),
-		sends:    make([]*interconnect.Plan, j.Ranks()*j.Config.Parallel.PP),
+		job: j, crew: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
+		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)),
+		messages: make([]message, int(j.messages)*c.columns),
+		sends:    make([]*interconnect.Plan, c.actors()*j.Config.Parallel.PP),
 		blocking: j.Config.Schedule.BlockingP2P && j.Config.Parallel.PP > 1,
 	}
 	m.id = e.Register(m)
@@ -99,9 +101,9 @@ func newMachine(j *Job, e *sim.Engine) *machine {
 	return m
 }
 
-func (m *machine) stageOf(rank int32) int { return int(rank) / m.job.Config.Parallel.columns() }
+func (m *machine) stageOf(rank int32) int { return int(rank) / m.crew.columns }
 
-func (m *machine) column(rank int32) int32 { return rank % int32(m.job.Config.Parallel.columns()) }
+func (m *machine) column(rank int32) int32 { return rank % int32(m.crew.columns) }
 
 // start lets every rank begin at the present instant.
 func (m *machine) start() {
@@ -215,7 +217,7 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 	case doJoin:
 		return m.await(r, rs.slotGroup[in.slot], rs.slot[in.slot])
 	case doIndex:
-		return m.await(r, m.job.groupOf[in.group][r], uint32(in.index))
+		return m.await(r, m.crew.group(in.group, r), uint32(in.index))
 	case doDrain:
 		return m.drain(r, in.group)
 	case doReceive:

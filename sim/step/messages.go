@@ -11,7 +11,7 @@ func (m *machine) messageID(r, local int32) int32 {
 
 // rankAt returns the rank of a pipeline rank in r's pipeline.
 func (m *machine) rankAt(r, pipelineRank int32) int32 {
-	return pipelineRank*int32(m.job.Config.Parallel.columns()) + m.column(r)
+	return pipelineRank*int32(m.crew.columns) + m.column(r)
 }
 
 // receive waits for the action's incoming message and, in blocking systems,
@@ -99,8 +99,7 @@ func (m *machine) sendPlan(from, toStage int32) *interconnect.Plan {
 	at := int(from)*m.job.Config.Parallel.PP + int(toStage)
 	if m.sends[at] == nil {
 		bytes := m.job.stages[m.stageOf(from)].chunks[0].boundary
-		p := m.job.Topology.SendPlan(int(from), int(m.rankAt(from, toStage)), bytes, m.job.Config.NCCL)
-		m.sends[at] = &p
+		m.sends[at] = m.crew.sendPlan(from, toStage, bytes)
 	}
 	return m.sends[at]
 }
@@ -114,7 +113,7 @@ func (m *machine) deliver(id int32) {
 	m.wakeForMessage(from, id)
 }
 
-// endpoints returns the sending and the receiving rank of a message.
+// endpoints returns the sending and the receiving actor of a message.
 func (m *machine) endpoints(id int32) (from, to int32) {
 	j := m.job
 	p := j.Program
@@ -129,7 +128,7 @@ func (m *machine) endpoints(id int32) (from, to int32) {
 	toStage, _ := p.Owner(pipe, stage)
 	fromStage, _ := p.Owner(pipe, other)
 	column := id / j.messages
-	columns := int32(j.Config.Parallel.columns())
+	columns := int32(m.crew.columns)
 	return int32(fromStage)*columns + column, int32(toStage)*columns + column
 }
 

@@ -41,7 +41,7 @@ func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
 	for _, n := range m.job.compiler.names {
 		rc.rec.Name(n)
 	}
-	columns := m.job.Config.Parallel.columns()
+	columns := m.crew.columns
 	for r := range m.ranks {
 		if r%columns != 0 && !o.RecordAll {
 			continue
@@ -49,7 +49,7 @@ func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
 		stage := r / columns
 		rd := recorded{rank: int32(r), stage: int32(stage), comms: make([]commStat, len(m.job.compiler.comms))}
 		for s := range rd.lanes {
-			rd.lanes[s] = rc.rec.AddLane(trace.Lane{Rank: r, Stage: stage, Stream: trace.Stream(s)})
+			rd.lanes[s] = rc.rec.AddLane(trace.Lane{Rank: int(m.crew.rank(int32(r))), Stage: stage, Stream: trace.Stream(s)})
 		}
 		if r%columns == 0 {
 			rc.addCounters(&rd, &account[stage], m.job.Config)
@@ -64,10 +64,10 @@ func (rc *recorder) addCounters(rd *recorded, account *RankMemory, c *Config) {
 	rd.points = account.points
 	for k := range memory.NumKinds {
 		rd.counters[k] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryByKind, Name: memory.Kind(k).String(),
-			Rank: int(rd.rank), Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
+			Rank: account.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
 	}
 	rd.counters[memory.NumKinds] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryReserved, Name: "reserved",
-		Rank: int(rd.rank), Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
+		Rank: account.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
 	for k, v := range account.atStart {
 		rc.rec.Set(0, rd.counters[k], v)
 	}

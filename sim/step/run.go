@@ -21,6 +21,9 @@ type Options struct {
 	// NoRecording keeps only times and memory: the Recording is empty and there
 	// are no totals of collectives.
 	NoRecording bool
+	// Fold simulates one of the pipelines that run side by side and lets it
+	// stand for all: see crew. The totals of links are those of its links.
+	Fold bool
 	// MaxEvents caps the engine's events; 0 means no cap.
 	MaxEvents uint64
 }
@@ -85,10 +88,12 @@ func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	var e sim.Engine
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
-	m := newMachine(j, &e)
+	m := newMachine(j, &e, o.Fold && !o.RecordAll)
 	m.record = newRecorder(m, o, account)
 	m.record.links = newLinkMeter(len(j.Topology.Links()))
-	m.network.Record(m.record.links.change)
+	if !o.NoRecording {
+		m.network.Record(m.record.links.change)
+	}
 	m.start()
 	if err := e.Run(ctx); err != nil {
 		return nil, err
@@ -113,7 +118,7 @@ func (m *machine) deadlock() error {
 			break
 		}
 		name := m.job.compiler.names[rs.script[rs.action].name]
-		fmt.Fprintf(&b, "\n  rank %d (stage %d) in %s waits for %s", r, m.stageOf(int32(r)), name, m.waitsFor(rs))
+		fmt.Fprintf(&b, "\n  rank %d (stage %d) in %s waits for %s", m.crew.rank(int32(r)), m.stageOf(int32(r)), name, m.waitsFor(rs))
 	}
 	return fmt.Errorf("%w at %v: %d of %d ranks are not done%s", ErrDeadlock, m.engine.Now(), len(m.ranks)-m.done, len(m.ranks), b.String())
 }
@@ -131,13 +136,13 @@ func (m *machine) waitsFor(rs *rankState) string {
 		return "its next event"
 	}
 	from, to := m.endpoints(id)
-	return fmt.Sprintf("a message from rank %d to rank %d", from, to)
+	return fmt.Sprintf("a message from rank %d to rank %d", m.crew.rank(from), m.crew.rank(to))
 }
 
 func (m *machine) result(account []RankMemory) *Result {
 	j := m.job
 	r := &Result{Job: j, StepTime: m.end, Memory: account, Recording: m.record.rec, Events: m.engine.Processed(), RanksSimulated: len(m.ranks)}
-	columns := j.Config.Parallel.columns()
+	columns := m.crew.columns
 	for s := range j.stages {
 		m.bookEnd(&m.ranks[s*columns])
 	}

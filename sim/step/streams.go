@@ -25,7 +25,7 @@ type entry struct {
 // enter adds a rank to its group's next collective and returns its number.
 func (m *machine) enter(r int32, in *instr) (groupID int32, number uint32) {
 	rs := &m.ranks[r]
-	id := m.job.groupOf[in.group][r]
+	id := m.crew.group(in.group, r)
 	s := &m.streams[id]
 	number = rs.entered[in.group]
 	rs.entered[in.group]++
@@ -44,22 +44,22 @@ func (m *machine) enter(r int32, in *instr) (groupID int32, number uint32) {
 
 // startCollective starts the head of a stream when all members are there.
 func (m *machine) startCollective(id int32) {
-	s, g := &m.streams[id], &m.job.groups[id]
-	if s.running || s.head == len(s.queue) || int(s.queue[s.head].arrived) < len(g.ranks) {
+	s := &m.streams[id]
+	if s.running || s.head == len(s.queue) || int(s.queue[s.head].arrived) < len(m.crew.members[id]) {
 		return
 	}
 	e := &s.queue[s.head]
 	s.running, s.started = true, m.engine.Now()
-	plan := g.plan(m.job.compiler.comms, e.comm)
+	plan := m.crew.plan(id, e.comm)
 	if e.async {
-		m.occupy(g, int32(plan.Channels))
+		m.occupy(id, int32(plan.Channels))
 	}
 	m.network.Start(plan, m.id, streamFinish, uint32(id))
 }
 
 // occupy gives an overlapped collective its multiprocessors, one a channel.
-func (m *machine) occupy(g *group, channels int32) {
-	for _, r := range g.ranks {
+func (m *machine) occupy(id, channels int32) {
+	for _, r := range m.crew.members[id] {
 		m.ranks[r].busy += channels
 	}
 }
@@ -68,7 +68,7 @@ func (m *machine) finishCollective(id int32) {
 	s, g := &m.streams[id], &m.job.groups[id]
 	e := s.queue[s.head]
 	if e.async {
-		m.occupy(g, -int32(g.plan(m.job.compiler.comms, e.comm).Channels))
+		m.occupy(id, -int32(m.crew.plan(id, e.comm).Channels))
 	}
 	s.head++
 	s.base++
@@ -76,7 +76,7 @@ func (m *machine) finishCollective(id int32) {
 	if s.head == len(s.queue) {
 		s.queue, s.head = s.queue[:0], 0
 	}
-	for _, r := range g.ranks {
+	for _, r := range m.crew.members[id] {
 		rs := &m.ranks[r]
 		if rs.recorded >= 0 {
 			m.recordCollective(rs, id, e.comm)
@@ -84,7 +84,7 @@ func (m *machine) finishCollective(id int32) {
 	}
 	started := s.started
 	m.startCollective(id)
-	for _, r := range g.ranks {
+	for _, r := range m.crew.members[id] {
 		if rs := &m.ranks[r]; rs.wait == onStream && rs.waitGroup == id && rs.waitIndex < s.base {
 			m.resumeFromStream(r, g, started)
 		}
@@ -151,5 +151,5 @@ func (m *machine) drain(r int32, g model.Group) bool {
 		m.next(r)
 		return true
 	}
-	return m.await(r, m.job.groupOf[g][r], rs.entered[g]-1)
+	return m.await(r, m.crew.group(g, r), rs.entered[g]-1)
 }

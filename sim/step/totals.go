@@ -65,7 +65,7 @@ func (m *machine) commTotal(ids []int32, rd *recorded) CommTotal {
 			longest = id
 		}
 	}
-	plan := m.job.groups[m.job.groupOf[first.Group][rd.rank]].plan(m.job.compiler.comms, longest)
+	plan := m.crew.plan(m.crew.group(first.Group, rd.rank), longest)
 	t.Algorithm, t.Bottleneck = plan.Algorithm.String()+"/"+plan.Protocol.String(), m.linkName(plan)
 	if t.Seconds > 0 {
 		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds() * plan.BusFactor
