@@ -1,7 +1,5 @@
 package memory
 
-import "math"
-
 // Config describes a device as its allocator sees it.
 type Config struct {
 	// Capacity in bytes is what the driver can give this process: the
@@ -290,66 +288,4 @@ func (a *Allocator) release(i int32, small bool) {
 	a.stats.Active.down(small, 1)
 	a.stats.ActiveBytes.down(small, size)
 	a.stats.RequestedBytes.down(small, requested)
-}
-
-// Allocated returns torch.cuda.memory_allocated in bytes.
-func (a *Allocator) Allocated() int64 { return a.stats.AllocatedBytes.All.Current }
-
-// Reserved returns torch.cuda.memory_reserved in bytes.
-func (a *Allocator) Reserved() int64 { return a.stats.ReservedBytes.All.Current }
-
-// PeakAllocated returns torch.cuda.max_memory_allocated in bytes.
-func (a *Allocator) PeakAllocated() int64 { return a.stats.AllocatedBytes.All.Peak }
-
-// PeakReserved returns torch.cuda.max_memory_reserved in bytes.
-func (a *Allocator) PeakReserved() int64 { return a.stats.ReservedBytes.All.Peak }
-
-// AllocatedByKind splits Allocated by what the bytes are for.
-func (a *Allocator) AllocatedByKind() [NumKinds]int64 { return a.kinds }
-
-// PeakByKind splits PeakAllocated, as it was when the peak was first reached.
-func (a *Allocator) PeakByKind() [NumKinds]int64 { return a.peakKinds }
-
-// ResetPeaks is torch.cuda.reset_peak_memory_stats.
-func (a *Allocator) ResetPeaks() {
-	a.stats.resetPeaks()
-	a.peakKinds = a.kinds
-}
-
-// Stats returns torch.cuda.memory_stats.
-func (a *Allocator) Stats() Stats { return a.stats }
-
-// Size returns the bytes of the block behind r, rounding included; 0 when r
-// is not live.
-func (a *Allocator) Size(r Ref) int64 {
-	if !a.isLive(r) {
-		return 0
-	}
-	return a.blocks[r].size
-}
-
-// Addr returns the simulated address of r; 0 when r is not live.
-func (a *Allocator) Addr(r Ref) int64 {
-	if !a.isLive(r) {
-		return 0
-	}
-	return a.blocks[r].addr
-}
-
-// SetFraction is torch.cuda.set_per_process_memory_fraction: at most that
-// share of Config.Total may be reserved, 1 removes the limit. Values outside
-// 0 to 1 and NaN are refused.
-func (a *Allocator) SetFraction(x float64) error {
-	if !(x >= 0 && x <= 1) {
-		return errFraction(x)
-	}
-	a.setLimit(x)
-	return nil
-}
-
-func (a *Allocator) setLimit(x float64) {
-	a.fraction, a.limit = x, -1
-	if x < 1 {
-		a.limit = int64(math.Max(x, 0) * float64(a.total))
-	}
 }

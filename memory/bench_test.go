@@ -16,7 +16,7 @@ func churn(b *testing.B, conf string, live int) {
 	}
 	a := New(Config{Capacity: 1 << 46, Conf: c})
 	r := sim.NewRand(1, "churn")
-	const n = 1 << 12
+	const n = 1 << 16
 	sizes, slots := make([]int64, n), make([]int, n)
 	for i := range sizes {
 		sizes[i] = int64(1) << (8 + r.IntN(18))
@@ -32,7 +32,7 @@ func churn(b *testing.B, conf string, live int) {
 			b.Fatal(err)
 		}
 	}
-	for i := range 8 * n {
+	for i := range 4 * n {
 		step(i)
 	}
 	b.ReportAllocs()

@@ -148,7 +148,7 @@ func (a *Allocator) age(i int32) uint64 {
 func (a *Allocator) poolBlocks(p int32) []int32 {
 	a.scratch = a.scratch[:0]
 	for _, s := range a.pools[p].order {
-		a.scratch = a.sets[s].free.blocks(a.scratch)
+		a.scratch = a.sets[s].free.list(a.scratch)
 	}
 	return a.scratch
 }

@@ -159,8 +159,8 @@ func (s *freeSet) drop(c int) {
 // remove deletes the entry of (size, addr), which must be in the set.
 func (s *freeSet) remove(size, addr int64) { s.erase(s.lowerBound(size, addr)) }
 
-// blocks appends the blocks in order to buf.
-func (s *freeSet) blocks(buf []int32) []int32 {
+// list appends the blocks in order to buf.
+func (s *freeSet) list(buf []int32) []int32 {
 	for _, k := range s.chunks {
 		for i := range k.e[:k.n] {
 			buf = append(buf, k.e[i].block)

@@ -47,7 +47,7 @@ func TestFreeSetAgainstSortedSlice(t *testing.T) {
 		for _, e := range oracle {
 			want = append(want, e.block)
 		}
-		require.Equal(t, want, s.blocks(nil))
+		require.Equal(t, want, s.list(nil))
 	}
 }
 

@@ -6,39 +6,6 @@ import (
 	"io"
 )
 
-// What a snapshot may contain at most. The limits bound the memory that a
-// hostile file can make its reader use; they are far above what
-// torch.cuda.memory records in gigabytes of trace.
-const (
-	maxStack    = 1 << 20 // values that are not yet in a list or dictionary
-	maxMemo     = 1 << 21 // values that are used more than once
-	maxEntries  = 1 << 25
-	maxBlocks   = 1 << 23
-	maxSegments = 1 << 20
-	maxDevices  = 1 << 10
-	maxNested   = 1 << 21 // lists in lists, dictionaries in dictionaries
-)
-
-// limits counts what was kept of a file.
-type limits struct {
-	entries, blocks, segments, nested int
-}
-
-func (l *limits) check() error {
-	for _, c := range []struct {
-		n, max int
-		what   string
-	}{
-		{l.entries, maxEntries, "trace entries"}, {l.blocks, maxBlocks, "blocks"},
-		{l.segments, maxSegments, "segments"}, {l.nested, maxNested, "nested lists and dictionaries"},
-	} {
-		if c.n > c.max {
-			return fmt.Errorf("more than %d %s; record a shorter trace", c.max, c.what)
-		}
-	}
-	return nil
-}
-
 // readPickle decodes a snapshot. It reads the file twice: first to learn which
 // values are referred to again, since only those must be remembered, then to
 // build the snapshot. Nothing is imported, built or called.
@@ -342,58 +309,4 @@ func (vm *pickleVM) setField(d *dictNode, key, v value) {
 		vm.kept.nested++
 	}
 	d.set(word(key.n), v)
-}
-
-// snapshot reads the result of the pickle.
-func (vm *pickleVM) snapshot(top value) (*Snapshot, error) {
-	switch ref := top.ref.(type) {
-	case *dictNode:
-		return snapshotOf(ref)
-	case *listNode: // torch.cuda.memory_snapshot, or one trace
-		s := &Snapshot{Segments: ref.segments, Conf: DefaultConf()}
-		if len(ref.segments)+len(ref.entries) == 0 {
-			return nil, errNoSnapshot
-		}
-		if len(ref.entries) > 0 {
-			s.Traces = [][]TraceEntry{ref.entries}
-		}
-		return s, s.check()
-	}
-	return nil, errNoSnapshot
-}
-
-var errNoSnapshot = errors.New("this is not a memory snapshot: it has neither segments nor device_traces; " +
-	"write one with torch.cuda.memory._dump_snapshot")
-
-func snapshotOf(d *dictNode) (*Snapshot, error) {
-	s := &Snapshot{Conf: DefaultConf()}
-	segments, traces := d.list(wSegments), d.list(wDeviceTraces)
-	if segments == nil && traces == nil {
-		return nil, errNoSnapshot
-	}
-	if segments != nil {
-		s.Segments = segments.segments
-	}
-	if traces != nil {
-		for _, t := range traces.lists {
-			s.Traces = append(s.Traces, t.entries)
-		}
-	}
-	if v, ok := d.get(wSettings); ok {
-		if settings, ok := v.ref.(*dictNode); ok {
-			s.Conf = recordedConf(settings.text(wConf), settings.number(wExpandableSegments) != 0)
-		}
-	}
-	return s, s.check()
-}
-
-// recordedConf reads the settings that a snapshot names. Text that this
-// version cannot read leaves the defaults: the trace is worth replaying.
-func recordedConf(text string, expandable bool) Conf {
-	c, err := ParseConf(text)
-	if err != nil {
-		c = DefaultConf()
-	}
-	c.Expandable = c.Expandable || expandable
-	return c
 }

@@ -193,7 +193,7 @@ func checkSets(t *testing.T, a *Allocator) {
 		}
 	}
 	for s := range a.sets {
-		list := a.sets[s].free.blocks(nil)
+		list := a.sets[s].free.list(nil)
 		require.Len(t, list, a.sets[s].free.n)
 		inSets += len(list)
 		for k, i := range list {

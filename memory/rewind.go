@@ -164,7 +164,7 @@ func (m *rangeMap) insertPart(s Segment, from, to int64) {
 // segment as one.
 func (m *rangeMap) list() []Segment {
 	var out []Segment
-	for _, i := range m.order.blocks(nil) {
+	for _, i := range m.order.list(nil) {
 		s := m.ranges[i]
 		if last := len(out) - 1; last >= 0 && s.Expandable {
 			t := &out[last]

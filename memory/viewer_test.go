@@ -89,7 +89,7 @@ func undoStrictly(t *testing.T, e *TraceEntry, held map[int64]int64, ranges *ran
 
 func reservedIn(m *rangeMap) int64 {
 	var total int64
-	for _, i := range m.order.blocks(nil) {
+	for _, i := range m.order.list(nil) {
 		total += m.ranges[i].Size
 	}
 	return total
