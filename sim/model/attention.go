@@ -36,9 +36,7 @@ func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
 	keys, token := b.exchangeKeys(qkv, kv, d, b.phase)
 	ctx := b.tensor("attn.ctx", qkv.rows, heads*d, b.element())
 	lse := b.tensor("attn.lse", qkv.rows, heads, 4)
-	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
-		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
-		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype()}
+	k := b.attentionKernel(heads, kv, d)
 	b.kernel("attn.flash", b.phase, k, ids(qkv), ids(ctx, lse))
 	b.joinKeys(keys, token, b.phase)
 	layer := b.layer
@@ -53,6 +51,20 @@ func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
 		b.setGrad(qkv, dqkv)
 	})
 	return ctx
+}
+
+// attentionKernel is the fused kernel of one rank. Under context parallelism
+// the sequence is cut in zigzag, so that every rank sees the same share of the
+// causal triangle: its queries against half of all keys, in one launch for each
+// place of the ring.
+func (b *builder) attentionKernel(heads, kv, d int64) gpu.Kernel {
+	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
+		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
+		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype()}
+	if b.CP > 1 && k.Causal {
+		k.Causal, k.SeqK, k.Launches = false, b.SeqLen/2, b.CP
+	}
+	return k
 }
 
 // attentionDtype is the format of the attention kernels: FP8 recipes keep

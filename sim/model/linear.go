@@ -39,11 +39,17 @@ func (b *builder) cast(name string, phase Phase, v value) {
 
 // linear multiplies x by a matrix of width outputs (this rank's share).
 func (b *builder) linear(name string, x value, width int64, how split, bias bool) value {
-	full := b.gather(name, x, how)
+	full, gathering := b.gather(name, x, how)
 	y := b.tensor(name+".out", full.rows, width, b.element())
 	b.cast(name, b.phase, full)
+	out, scattering := b.reduceBeside(name, y, how)
 	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), ids(full), ids(y))
-	out := b.reduce(name, y, how)
+	b.join(name+".wait_gather", b.phase, gathering, full)
+	if b.join(name+".wait_scatter", b.phase, scattering, out); scattering == 0 {
+		out = b.reduce(name, y, how)
+	} else {
+		b.scatterTail(name, y, out)
+	}
 	b.addParameters(x.width * width)
 	if bias {
 		b.addParameters(width)
@@ -62,14 +68,48 @@ func (b *builder) gathers(how split) bool {
 	return how == column && b.SequenceParallel && b.TP > 1
 }
 
-// gather makes the whole sequence from the ranks' parts.
-func (b *builder) gather(name string, x value, how split) value {
+// gather makes the whole sequence from the ranks' parts. With OverlapTP it goes
+// on beside the product that follows, which begins with the rank's own part;
+// the token joins it.
+func (b *builder) gather(name string, x value, how split) (full value, token int32) {
 	if !b.gathers(how) {
-		return x
+		return x, 0
 	}
-	full := b.tensor(name+".gathered", x.rows*b.TP, x.width, b.element())
+	full = b.tensor(name+".gathered", x.rows*b.TP, x.width, b.element())
+	if b.OverlapTP {
+		return full, b.async(name+".all_gather", b.phase, b.tpComm(AllGather, full), ids(x), ids(full))
+	}
 	b.collective(name+".all_gather", b.phase, b.tpComm(AllGather, full), ids(x), ids(full))
-	return full
+	return full, 0
+}
+
+// tailShare is the part of an overlapped reduce-scatter that comes after its
+// matrix product: the last of four pieces.
+const tailShare = 4
+
+// reduceBeside starts the pieces of a row-parallel layer's reduce-scatter that
+// run beside the product, with OverlapTP.
+func (b *builder) reduceBeside(name string, y value, how split) (out value, token int32) {
+	if how != row || b.TP == 1 || !b.SequenceParallel || !b.OverlapTP {
+		return y, 0
+	}
+	out = b.tensor(name+".scattered", y.rows/b.TP, y.width, b.element())
+	c := b.tpComm(ReduceScatter, y)
+	c.Bytes -= c.Bytes / tailShare
+	return out, b.async(name+".reduce_scatter", b.phase, c, nil, ids(out))
+}
+
+func (b *builder) scatterTail(name string, y, out value) {
+	c := b.tpComm(ReduceScatter, y)
+	c.Bytes /= tailShare
+	b.collective(name+".reduce_scatter_tail", b.phase, c, ids(y, out), nil)
+}
+
+// join waits for a token, if there is one.
+func (b *builder) join(name string, phase Phase, token int32, v value) {
+	if token != 0 {
+		b.wait(name, phase, token, v)
+	}
 }
 
 // reduce sums the partial results of a row-parallel layer.
@@ -94,28 +134,34 @@ func (b *builder) tpComm(c Collective, full value) Comm {
 // what the ranks must exchange runs beside the matrix product that does not
 // need it.
 func (b *builder) linearBackward(name string, x, full, y, out value, how split, bias bool) {
-	dy := b.grad(out)
-	if how == row && b.SequenceParallel && b.TP > 1 {
-		whole := b.like(name+".dy", y)
-		b.collective(name+".bwd_all_gather", BackwardInput, b.tpComm(AllGather, whole), ids(dy), ids(whole))
-		dy = whole
-	}
+	dy, gathering := b.gatherGrad(name, b.grad(out), y, how)
 	b.cast(name+".dy", BackwardInput, dy)
 	again, gatherToken := b.regather(name, x, full, how)
 	dx := b.like(name+".dx", full)
 	b.kernel(name+".dgrad", BackwardInput, b.gemm(full.rows, full.width, y.width, gpu.NN), ids(dy), ids(dx))
-	if gatherToken != 0 {
-		b.wait(name+".wait_gather", BackwardWeight, gatherToken, again)
-	}
+	b.join(name+".wait_dy", BackwardInput, gathering, dy)
+	b.join(name+".wait_gather", BackwardWeight, gatherToken, again)
 	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
 	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy), nil)
 	if bias {
 		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
 	}
-	if scatterToken != 0 {
-		b.wait(name+".wait_dx", BackwardInput, scatterToken, scattered)
-	}
+	b.join(name+".wait_dx", BackwardInput, scatterToken, scattered)
 	b.setGrad(x, scattered)
+}
+
+// gatherGrad makes the whole gradient of a row-parallel layer's output from
+// the ranks' parts.
+func (b *builder) gatherGrad(name string, part, y value, how split) (dy value, token int32) {
+	if how != row || !b.SequenceParallel || b.TP == 1 {
+		return part, 0
+	}
+	dy = b.like(name+".dy", y)
+	if b.OverlapTP {
+		return dy, b.async(name+".bwd_all_gather", BackwardInput, b.tpComm(AllGather, dy), ids(part), ids(dy))
+	}
+	b.collective(name+".bwd_all_gather", BackwardInput, b.tpComm(AllGather, dy), ids(part), ids(dy))
+	return dy, 0
 }
 
 // regather starts collecting the sequence-parallel input once more for the

@@ -16,11 +16,19 @@ type Spec struct {
 	Config
 	TP, CP           int64
 	SequenceParallel bool
-	Microbatch       int64 // sequences
-	Precision        gpu.Dtype
-	GradDtype        gpu.Dtype // format in which weight gradients accumulate
-	Dropout          bool
-	Checkpointing    Checkpointing
+	// OverlapTP cuts sequence-parallel collectives into pieces that run beside
+	// the matrix product that needs or makes them (Transformer Engine's
+	// userbuffers). Without it only collectives that nothing waits for overlap,
+	// as Megatron-LM does in the backward.
+	OverlapTP bool
+	// SerialTP lets nothing overlap tensor-parallel collectives, not even in the
+	// backward: products that start first hold all multiprocessors.
+	SerialTP      bool
+	Microbatch    int64 // sequences
+	Precision     gpu.Dtype
+	GradDtype     gpu.Dtype // format in which weight gradients accumulate
+	Dropout       bool
+	Checkpointing Checkpointing
 	// GatherParams makes every layer gather its parameters before use in
 	// forward and backward and scatter its gradients, over the DP group (FSDP).
 	GatherParams bool

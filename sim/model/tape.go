@@ -68,6 +68,10 @@ func (b *builder) collective(name string, phase Phase, c Comm, reads, writes []T
 
 // async emits a collective that overlaps what follows and returns its token.
 func (b *builder) async(name string, phase Phase, c Comm, reads, writes []TensorID) int32 {
+	if c.Group == TP && b.SerialTP {
+		b.collective(name, phase, c, reads, writes)
+		return 0
+	}
 	b.tokens32++
 	b.emit(Op{Name: b.layer + name, Kind: Communicate, Phase: phase, Async: true, Token: b.tokens32, Comm: c, Reads: reads, Writes: writes})
 	return b.tokens32

@@ -37,6 +37,8 @@ func (c *Config) spec() (*model.Spec, error) {
 	s := &model.Spec{
 		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
 		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
+		OverlapTP:        c.Parallel.OverlapTP,
+		SerialTP:         c.serialTP(),
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
 		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
 		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
@@ -54,6 +56,14 @@ func (c *Config) spec() (*model.Spec, error) {
 		}
 	}
 	return s, nil
+}
+
+// serialTP reports whether collectives miss their overlap in the backward.
+// Megatron-LM orders them ahead of the products by one launch queue
+// (CUDA_DEVICE_MAX_CONNECTIONS=1), which it demands before Blackwell only; with
+// several queues a product that fills the device goes first.
+func (c *Config) serialTP() bool {
+	return c.GPU.ComputeCapability >= 100 && !c.Parallel.OverlapTP
 }
 
 // chunkCode is the compiled code of one chunk's shape. Chunks of the same

@@ -14,7 +14,9 @@ import (
 type compiler struct {
 	device *gpu.Device
 	host   hostCost
-	times  map[gpu.Kernel]sim.Time
+	kernel map[gpu.Kernel]int32 // number of a distinct kernel
+	list   []gpu.Kernel
+	times  []sim.Time // by kernel, alone
 	comms  []comm
 	commID map[model.Comm]int32
 	names  []string
@@ -24,7 +26,7 @@ type compiler struct {
 func newCompiler(device *gpu.Device, host hostCost) *compiler {
 	return &compiler{
 		device: device, host: host,
-		times:  make(map[gpu.Kernel]sim.Time),
+		kernel: make(map[gpu.Kernel]int32),
 		commID: make(map[model.Comm]int32),
 		nameID: make(map[string]uint32),
 	}
@@ -50,14 +52,19 @@ func (c *compiler) comm(m model.Comm) int32 {
 	return id
 }
 
-func (c *compiler) time(k *gpu.Kernel) sim.Time {
-	t, ok := c.times[*k]
+// price numbers a kernel and times it.
+func (c *compiler) price(k *gpu.Kernel) int32 {
+	id, ok := c.kernel[*k]
 	if !ok {
-		t = c.device.Time(k)
-		c.times[*k] = t
+		id = int32(len(c.list))
+		c.kernel[*k] = id
+		c.list = append(c.list, *k)
+		c.times = append(c.times, c.device.Time(k))
 	}
-	return t
+	return id
 }
+
+func (c *compiler) time(k *gpu.Kernel) sim.Time { return c.times[c.price(k)] }
 
 // hooks lets data parallelism add instructions where a unit's parameters are
 // needed and where its gradients are complete.
@@ -156,7 +163,8 @@ func (e *emitter) kernel(op *model.Op) {
 		what = trace.Recompute
 	}
 	launches := sim.Time(max(1, op.Launches))
-	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), dur: e.time(&op.Kernel), host: launches * e.host.operator})
+	id := e.price(&op.Kernel)
+	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), index: id, dur: e.times[id], host: launches * e.host.operator})
 }
 
 var groupKinds = [model.NumGroups]trace.Kind{

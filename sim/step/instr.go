@@ -30,8 +30,8 @@ type instr struct {
 	group model.Group
 	what  trace.Kind // how the time is booked
 	comm  int32      // index into the job's communications
-	index int32
-	name  uint32 // index into the compiler's names
+	index int32      // doKernel: the kernel's number; doIndex: the collective's
+	name  uint32     // index into the compiler's names
 	dur   sim.Time
 	host  sim.Time // what the host spends to launch it
 }

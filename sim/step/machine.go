@@ -26,6 +26,7 @@ type machine struct {
 	messages []message
 	sends    []*interconnect.Plan // by actor*pp + pipeline rank of the receiver
 	blocking bool                 // sends and receives stop the compute stream
+	slowed   map[slowedKey]sim.Time
 	record   *recorder
 	done     int
 	end      sim.Time
@@ -83,6 +84,7 @@ func newMachine(j *Job, e *sim.Engine, fold bool) *machine {
 		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)),
 		messages: make([]message, int(j.messages)*c.columns),
 		sends:    make([]*interconnect.Plan, c.actors()*j.Config.Parallel.PP),
+		slowed:   make(map[slowedKey]sim.Time),
 		blocking: j.Config.Schedule.BlockingP2P && j.Config.Parallel.PP > 1,
 	}
 	m.id = e.Register(m)
@@ -231,6 +233,20 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 	return true
 }
 
+// slowedKey is a kernel beside collectives that hold some multiprocessors.
+type slowedKey struct{ kernel, held int32 }
+
+// beside returns a kernel's time while collectives hold multiprocessors.
+func (m *machine) beside(kernel, held int32) sim.Time {
+	key := slowedKey{kernel, held}
+	t, ok := m.slowed[key]
+	if !ok {
+		t = m.job.Config.GPU.TimeBeside(&m.job.compiler.list[kernel], int(held))
+		m.slowed[key] = t
+	}
+	return t
+}
+
 // kernel starts a kernel as soon as the host has launched it. Collectives that
 // run beside it hold some of the multiprocessors.
 func (m *machine) kernel(r int32, a *action, in *instr) {
@@ -242,9 +258,7 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 	}
 	dur := in.dur
 	if rs.busy > 0 {
-		sms := int64(m.job.Config.GPU.SMs)
-		left := max(sms-int64(rs.busy), sms/4, 1)
-		dur = sim.Time(int64(dur) * sms / left)
+		dur = m.beside(in.index, rs.busy)
 	}
 	rs.beginAction(a, start)
 	m.book(rs, bookOf[in.what], start+dur)
