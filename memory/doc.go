@@ -32,4 +32,25 @@
 // compared as integers. Searching takes O(log n) of the idle blocks of the
 // pool and stream, and no operation allocates from the Go heap once the
 // tables have reached their size.
+//
+// # Sources and limits
+//
+// The rules are those of PyTorch 2.10 (c10/cuda/CUDACachingAllocator.cpp and
+// c10/core/AllocatorConfig.cpp); where 2.5 to 2.8 differ, the newer one is
+// followed: a fraction of 1 removes the limit, max_non_split_rounding_mb is a
+// setting, ">" in roundup_power2_divisions begins behind the entry before it.
+// Not modelled are free-memory callbacks, memory pools that serve the default
+// pool when it is full, frees that wait for the end of a graph's capture, and
+// backend:cudaMallocAsync. Numbers in settings must be whole: PyTorch reads
+// "128MB" as 128, [ParseConf] refuses it.
+//
+// # Snapshots and replay
+//
+// A [Snapshot] is what torch.cuda.memory._snapshot returns. [ReadSnapshot]
+// and [ReadRecordings] take untrusted files: a pickle is taken apart
+// instruction by instruction, whatever could import or call is refused,
+// lengths are never believed, and what is kept is bounded. A [Recording]
+// replays under any settings. A trace does not name the pool of a block, so
+// that blocks of private pools are replayed in the default one, and it does
+// not tell everything: see [Recorded] for how closely a replay followed.
 package memory

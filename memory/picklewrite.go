@@ -31,8 +31,6 @@ func (p *pickler) close() error {
 	return p.w.Flush()
 }
 
-func (p *pickler) null() { p.w.WriteByte(opNone) }
-
 func (p *pickler) boolean(b bool) {
 	if b {
 		p.w.WriteByte(opNewTrue)

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -80,8 +81,14 @@ func readFile(r io.ReadSeeker) (*Snapshot, []script, error) {
 		}
 		return nil, nil, err
 	}
+	if bytes.HasPrefix(head, []byte("\ufeff")) { // a byte order mark
+		start, head = start+3, head[3:]
+	}
 	if _, err := r.Seek(start, io.SeekStart); err != nil {
 		return nil, nil, err
+	}
+	if len(head) == 0 {
+		return nil, nil, errNoSnapshot
 	}
 	switch c := firstByte(head); {
 	case c == '{' || c == '[':
@@ -102,11 +109,11 @@ func readFile(r io.ReadSeeker) (*Snapshot, []script, error) {
 	return s, nil, err
 }
 
-// firstByte skips blanks and a byte order mark.
+// firstByte skips blanks.
 func firstByte(head []byte) byte {
 	for _, c := range head {
 		switch c {
-		case ' ', '\t', '\r', '\n', 0xef, 0xbb, 0xbf:
+		case ' ', '\t', '\r', '\n':
 		default:
 			return c
 		}

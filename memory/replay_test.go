@@ -114,3 +114,63 @@ func TestVectorsReplay(t *testing.T) {
 		}
 	})
 }
+
+// TestContradictions: entries that cannot be are passed over and counted.
+func TestContradictions(t *testing.T) {
+	entry := func(action Action, addr, size int64) TraceEntry {
+		return TraceEntry{Action: action, Addr: addr, Size: size}
+	}
+	s := &Snapshot{Traces: [][]TraceEntry{{
+		entry(ActionSegmentAlloc, 1<<30, 20<<20),
+		entry(ActionAlloc, 1<<30, 4<<20),
+		entry(ActionAlloc, 1<<30, 2<<20), // something is there
+		entry(ActionFreeRequested, 1<<30, 2<<20),
+		entry(ActionAlloc, 1<<30, 6<<20), // and is pending now
+		entry(ActionFreeRequested, 1<<30, 6<<20),
+		entry(ActionFreeRequested, 1<<30, 6<<20), // freed twice
+		entry(ActionSnapshot, 0, 0),
+		entry(ActionFreeCompleted, 1<<30, 6<<20),
+		entry(ActionFreeCompleted, 1<<30, 6<<20), // completed twice
+		entry(ActionSegmentFree, 1<<30, 20<<20),
+		entry(ActionSegmentFree, 1<<30, 20<<20),
+	}}}
+	out := replayed(t, s, ReplayOptions{})
+	require.Equal(t, 3, out.Unmatched)
+	require.Zero(t, out.Stats.AllocatedBytes.All.Current)
+	require.Zero(t, out.Stats.ReservedBytes.All.Current, "the cache was emptied")
+	require.Zero(t, out.Stats.InvalidFrees)
+}
+
+// TestReplayStops with its context.
+func TestReplayStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, r := range []*Recording{
+		{trace: make([]TraceEntry, 1)},
+		{ops: make([]op, 1)},
+	} {
+		_, err := r.Replay(ctx, ReplayOptions{})
+		require.ErrorIs(t, err, context.Canceled)
+	}
+}
+
+// TestReplayUnderOtherSettings starts from the live blocks, not the segments,
+// and keeps what was allocated.
+func TestReplayUnderOtherSettings(t *testing.T) {
+	w := newWorkload(t, 4, "", true)
+	for range 800 {
+		w.step()
+	}
+	s := w.a.Snapshot()
+	s.Traces[0] = s.Traces[0][len(s.Traces[0])/2:]
+	conf, err := ParseConf("expandable_segments:True")
+	require.NoError(t, err)
+	out := replayed(t, s, ReplayOptions{Conf: &conf, Capacity: 1 << 40, Trace: true})
+	require.Zero(t, out.OOMCount)
+	require.Equal(t, w.ooms > 0, out.AvoidedOOMs > 0 || out.Recorded.OOMs == 0)
+	require.Equal(t, w.a.Stats().Allocation.All.Current, out.Stats.Allocation.All.Current)
+	for _, seg := range out.Final {
+		require.True(t, seg.Expandable)
+	}
+	require.Equal(t, out.Final, out.Snapshot.Segments)
+}

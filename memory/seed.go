@@ -1,25 +1,40 @@
 package memory
 
+// seeder rebuilds recorded segments in a new allocator.
+type seeder struct {
+	a     *Allocator
+	refs  map[int64]Ref   // by recorded address
+	tails map[int32]int32 // the last block of the latest window of each set
+
+	// of the segment under construction
+	segment     *Segment
+	set, window int32
+	prev, after int32 // the blocks between which the next one goes
+	at          int64 // where the next one begins
+	gaps        []int32
+}
+
 // seed gives a new allocator the segments and blocks that a recorded one held
 // and returns their Refs by address. Blocks outside every segment are left
 // out; they are the caller's to allocate.
 func (a *Allocator) seed(o *origin) map[int64]Ref {
-	refs := make(map[int64]Ref, len(o.blocks))
-	tails := map[int32]int32{} // of the latest window of each set
+	s := seeder{a: a, refs: make(map[int64]Ref, len(o.blocks)), tails: map[int32]int32{}}
 	blocks := o.blocks
 	for i := range o.segments {
-		s := &o.segments[i]
-		for len(blocks) > 0 && blocks[0].addr < s.Addr {
+		seg := &o.segments[i]
+		for len(blocks) > 0 && blocks[0].addr < seg.Addr {
 			blocks = blocks[1:]
 		}
 		n := 0
-		for n < len(blocks) && blocks[n].addr < s.Addr+s.Size {
+		for n < len(blocks) && blocks[n].addr < seg.Addr+seg.Size {
 			n++
 		}
-		a.seedSegment(s, o.lowest(s), blocks[:n], refs, tails)
+		s.begin(seg, o.lowest(seg))
+		s.fill(blocks[:n])
+		s.finish()
 		blocks = blocks[n:]
 	}
-	return refs
+	return s.refs
 }
 
 // poolOf returns the pool of a recorded segment.
@@ -34,47 +49,76 @@ func (a *Allocator) poolOf(s *Segment) int32 {
 	return base
 }
 
-// seedSegment builds a segment of blocks and the idle gaps between them.
-func (a *Allocator) seedSegment(s *Segment, base int64, blocks []heldBlock, refs map[int64]Ref, tails map[int32]int32) {
-	p := a.poolOf(s)
-	set := a.setFor(p, int(s.Stream))
-	var window, prev, after int32
-	if s.Expandable {
-		window, prev, after = a.seedWindow(s, base, set, tails)
+// begin starts a segment; base is the lowest known address of its window.
+func (s *seeder) begin(seg *Segment, base int64) {
+	s.segment, s.at, s.gaps = seg, seg.Addr, s.gaps[:0]
+	s.set = s.a.setFor(s.a.poolOf(seg), int(seg.Stream))
+	s.window, s.prev, s.after = 0, 0, 0
+	if seg.Expandable {
+		s.openWindow(base)
 	}
-	at, end := s.Addr, s.Addr+s.Size
-	link := func(to int64) int32 {
-		i := a.newBlock(set, at, to-at)
-		a.blocks[i].window = window
-		a.splice(i, prev, after)
-		prev, at = i, to
-		return i
-	}
-	var gaps []int32
-	for i, b := range blocks {
-		if b.addr < at {
+}
+
+// link appends a block that ends at to.
+func (s *seeder) link(to int64) int32 {
+	i := s.a.newBlock(s.set, s.at, to-s.at)
+	s.a.blocks[i].window = s.window
+	s.a.splice(i, s.prev, s.after)
+	s.prev, s.at = i, to
+	return i
+}
+
+// fill builds the blocks of the segment and the idle gaps between them.
+func (s *seeder) fill(blocks []heldBlock) {
+	end := s.segment.Addr + s.segment.Size
+	for i := range blocks {
+		b := &blocks[i]
+		if b.addr < s.at {
 			continue // inside the block before it: the record contradicts itself
 		}
-		if b.addr > at {
-			gaps = append(gaps, link(b.addr))
+		if b.addr > s.at {
+			s.gaps = append(s.gaps, s.link(b.addr))
 		}
 		limit := end
 		if i+1 < len(blocks) {
 			limit = min(end, blocks[i+1].addr)
 		}
-		block := link(at + a.seedSize(&b, limit-at, s.Small))
-		a.seedLive(block, &b, refs)
+		s.hold(s.link(s.at+s.a.seedSize(b, limit-s.at, s.segment.Small)), b)
 	}
-	if at < end {
-		gaps = append(gaps, link(end))
+	if s.at < end {
+		s.gaps = append(s.gaps, s.link(end))
 	}
-	for _, gap := range gaps {
-		a.store(gap)
+}
+
+// hold marks a block as handed out.
+func (s *seeder) hold(i int32, h *heldBlock) {
+	b := &s.a.blocks[i]
+	b.state, b.kind = live, Temporaries
+	b.requested = min(h.requested, b.size)
+	s.a.countAlloc(b, s.segment.Small)
+	s.refs[h.addr] = Ref(i)
+}
+
+// finish stores the gaps and counts the segment.
+func (s *seeder) finish() {
+	st := &s.a.stats
+	small := s.segment.Small
+	st.ReservedBytes.up(small, s.segment.Size)
+	for _, gap := range s.gaps {
+		s.a.store(gap)
+		if b := &s.a.blocks[gap]; b.split() && !s.segment.Expandable {
+			st.InactiveSplit.up(small, 1)
+			st.InactiveSplitBytes.up(small, b.size)
+		}
 	}
-	if s.Expandable {
-		tails[set] = prev
+	if s.segment.Expandable {
+		s.tails[s.set] = s.prev
+		return
 	}
-	a.seedStats(s, gaps)
+	st.Segment.up(small, 1)
+	if s.segment.Size >= s.a.conf.MaxSplitSize {
+		st.OversizeSegments.up(1)
+	}
 }
 
 // seedSize is a block's size: the recorded one, or the rounded request with
@@ -90,55 +134,31 @@ func (a *Allocator) seedSize(b *heldBlock, room int64, small bool) int64 {
 	return min(size, room)
 }
 
-func (a *Allocator) seedLive(i int32, h *heldBlock, refs map[int64]Ref) {
-	b := &a.blocks[i]
-	b.state, b.kind = live, Temporaries
-	b.requested = min(h.requested, b.size)
-	a.countAlloc(b, a.pools[a.sets[b.set].pool].small)
-	refs[h.addr] = Ref(i)
-}
-
-func (a *Allocator) seedStats(s *Segment, gaps []int32) {
-	a.stats.ReservedBytes.up(s.Small, s.Size)
-	if s.Expandable {
-		return
-	}
-	a.stats.Segment.up(s.Small, 1)
-	if s.Size >= a.conf.MaxSplitSize {
-		a.stats.OversizeSegments.up(1)
-	}
-	for _, gap := range gaps {
-		if b := &a.blocks[gap]; b.split() {
-			a.stats.InactiveSplit.up(s.Small, 1)
-			a.stats.InactiveSplitBytes.up(s.Small, b.size)
-		}
-	}
-}
-
-// seedWindow finds the window in which a mapped stretch lies and returns it
-// with the blocks before and behind the stretch: the latest window of the set
-// if the stretch is behind its tail, or a new one that begins at base, where
-// addresses of the window were seen, or else with the stretch.
-func (a *Allocator) seedWindow(s *Segment, base int64, set int32, tails map[int32]int32) (window, prev, after int32) {
-	if tail := tails[set]; tail != 0 {
+// openWindow finds the window in which a mapped stretch lies: the latest of
+// its set if the stretch is behind its tail, or a new one that begins at base,
+// where addresses of the window were seen, or else with the stretch.
+func (s *seeder) openWindow(base int64) {
+	a, seg := s.a, s.segment
+	if tail := s.tails[s.set]; tail != 0 {
 		rest := a.blocks[tail].next // what is left of the window, unmapped
-		if rest != 0 && s.Addr+s.Size < a.blocks[rest].addr+a.blocks[rest].size {
-			return a.blocks[tail].window, a.carve(rest, tail, s), rest
+		if rest != 0 && seg.Addr+seg.Size < a.blocks[rest].addr+a.blocks[rest].size {
+			s.window, s.prev, s.after = a.blocks[tail].window, a.carve(rest, tail, seg), rest
+			return
 		}
 	}
-	g := granule(s.Small)
-	size := roundUp(max(a.total+a.total/8, s.Size)+s.Size, g)
-	if base > s.Addr || s.Addr-base >= size || (s.Addr-base)%g != 0 {
-		base = s.Addr
+	g := granule(seg.Small)
+	size := roundUp(max(a.total+a.total/8, seg.Size)+seg.Size, g)
+	if base > seg.Addr || seg.Addr-base >= size || (seg.Addr-base)%g != 0 {
+		base = seg.Addr
 	}
-	size += s.Addr - base
+	size += seg.Addr - base
 	a.windows = append(a.windows, base)
-	window = int32(len(a.windows))
 	a.windowTop = max(a.windowTop, roundUp(base+size, windowStride))
-	head := a.newBlock(set, base, size)
-	a.blocks[head].window, a.blocks[head].state = window, unmapped
-	a.sets[set].unmapped.insert(entry{0, base, head})
-	return window, a.carve(head, 0, s), head
+	head := a.newBlock(s.set, base, size)
+	s.window = int32(len(a.windows))
+	a.blocks[head].window, a.blocks[head].state = s.window, unmapped
+	a.sets[s.set].unmapped.insert(entry{0, base, head})
+	s.prev, s.after = a.carve(head, 0, seg), head
 }
 
 // carve takes the stretch s out of the unmapped block i, whose neighbour

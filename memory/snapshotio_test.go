@@ -217,3 +217,45 @@ func TestScripts(t *testing.T) {
 		require.ErrorContains(t, err, want, text)
 	}
 }
+
+// TestOtherInstructions: values that a snapshot never has, and instructions
+// that Python's pickler rarely writes, are read over.
+func TestOtherInstructions(t *testing.T) {
+	segment := "}(X\x07\x00\x00\x00addressK\x00X\x0a\x00\x00\x00total_sizeM\x00\x02X\x06\x00\x00\x00blocks](}(X\x04\x00\x00\x00sizeM\x00\x02X\x05\x00\x00\x00stateU\x08inactiveueu"
+	file := "\x80\x05\x95\x00\x00\x00\x00\x00\x00\x00\x00](" +
+		"C\x03abcB\x03\x00\x00\x00abc\x8e\x03\x00\x00\x00\x00\x00\x00\x00abc" + // bytes
+		"G\x00\x00\x00\x00\x00\x00\x00\x00N\x8a\x00\x8a\x09\x00\x00\x00\x00\x00\x00\x00\x00\x01\x8b\x02\x00\x00\x00\x00\x01" + // numbers
+		")K\x01\x85K\x01K\x02K\x03\x87(K\x01t" + // tuples
+		"20(1" + // top of the stack doubled and dropped, a mark set and dropped
+		"F1.5\nI7\nI01\nL7L\nS'abc'\nVabc\n" + // text
+		segment + "e."
+	s, err := ReadSnapshot(strings.NewReader(file))
+	require.NoError(t, err)
+	require.Equal(t, []Segment{{Size: 512, Blocks: []Block{{Size: 512, Kind: noKind}}}}, s.Segments)
+	list := s.Recordings()
+	require.Len(t, list, 1)
+	require.Zero(t, list[0].Len())
+	require.EqualValues(t, 512, replayed(t, s, ReplayOptions{}).Stats.ReservedBytes.All.Current)
+}
+
+// TestManyMemos: a value is found again behind thousands of others.
+func TestManyMemos(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("\x80\x04](")
+	for i := range 3 * memoDense {
+		fmt.Fprintf(&b, "\x8c\x06%06d\x94", i)
+	}
+	b.WriteString("}\x94(\x8c\x04sizeK\x07\x8c\x06action\x8c\x05alloc\x8c\x04addrM\x00\x02u")
+	fmt.Fprintf(&b, "j%c%c\x00\x00e.", 3*memoDense&255, 3*memoDense>>8)
+	s, err := ReadSnapshot(strings.NewReader(b.String()))
+	require.NoError(t, err)
+	entry := TraceEntry{Addr: 512, Size: 7, Action: ActionAlloc, Kind: noKind}
+	require.Equal(t, [][]TraceEntry{{entry, entry}}, s.Traces)
+}
+
+// TestJSONNumbers: integers come as numbers, whole floats and strings.
+func TestJSONNumbers(t *testing.T) {
+	s, err := ReadSnapshot(strings.NewReader("\ufeff" + ` {"device_traces":[[{"action":"alloc","addr":"0x200","size":1e3,"stream":18446744073709551615,"time_us":null}]],"extra":[{"a":[1,2]},3]}`))
+	require.NoError(t, err)
+	require.Equal(t, TraceEntry{Addr: 512, Size: 1000, Stream: -1, Kind: noKind}, s.Traces[0][0])
+}
