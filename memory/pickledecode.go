@@ -64,6 +64,7 @@ var errShort = errors.New("an instruction lacks its operands; this is a damaged 
 // run executes the pickle up to its end and returns the result.
 func (vm *pickleVM) run() (value, error) {
 	for {
+		vm.p.keep = vm.isTop(wConf)
 		in, err := vm.p.instr()
 		if err != nil {
 			return value{}, err
@@ -82,6 +83,13 @@ func (vm *pickleVM) run() (value, error) {
 		return value{}, vm.p.fail("%d values are left at the end; this is a damaged pickle", len(vm.stack))
 	}
 	return vm.stack[0], nil
+}
+
+// isTop reports whether the last value is this word: of all strings, only the
+// settings behind their name are kept.
+func (vm *pickleVM) isTop(w word) bool {
+	last := len(vm.stack) - 1
+	return last >= 0 && vm.stack[last].tag == tagWord && word(vm.stack[last].n) == w
 }
 
 func (vm *pickleVM) push(v value) { vm.stack = append(vm.stack, v) }

@@ -29,6 +29,7 @@ type pickleReader struct {
 	at   int64 // offset of the instruction
 	next int64 // offset behind it
 	line []byte
+	keep bool // whether the text of an unknown string matters
 }
 
 func newPickleReader(r io.Reader) *pickleReader {
@@ -226,17 +227,22 @@ func (p *pickleReader) counted(in *pickleInstr, width int) error {
 	}
 	raw, err := p.read(int(size))
 	if err == nil {
-		in.setText(raw)
+		p.setText(in, raw)
 	}
 	return err
 }
 
-func (in *pickleInstr) setText(raw []byte) {
+// setText makes the instruction push a string: a known word, a text that
+// matters, or just something.
+func (p *pickleReader) setText(in *pickleInstr, raw []byte) {
 	if w, ok := wordIndex[string(raw)]; ok {
 		in.tag, in.n = tagWord, int64(w)
 		return
 	}
-	in.tag, in.text = tagText, string(raw)
+	in.tag = tagOther
+	if p.keep {
+		in.tag, in.text = tagText, string(raw)
+	}
 }
 
 func (p *pickleReader) bytes(in *pickleInstr, width int) error {
@@ -280,10 +286,10 @@ func (p *pickleReader) textual(in *pickleInstr) error {
 		}
 		in.tag, in.n = tagNothing, int64(n)
 	case opUnicode:
-		in.setText(line)
+		p.setText(in, line)
 	case opString:
 		if n := len(line); n >= 2 && line[0] == line[n-1] {
-			in.setText(line[1 : n-1])
+			p.setText(in, line[1:n-1])
 		}
 	}
 	return nil
