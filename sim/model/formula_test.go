@@ -28,7 +28,7 @@ func saved(s *Spec) int64 {
 
 func savedBy(s *Spec, layers int) int64 {
 	c := s.Build(0, layers, false, false)
-	free := Lifetimes(len(c.Tensors), c.Forward, c.Backward)
+	free := Lifetimes(c.Tensors, c.Forward, c.Backward)
 	written := make([]bool, len(c.Tensors))
 	for _, op := range c.Forward {
 		for _, id := range op.Writes {

@@ -91,6 +91,9 @@ const NoTensor TensorID = -1
 type Tensor struct {
 	Name  string
 	Bytes int64
+	// Kept tensors are allocated once, at their first use, and never freed:
+	// all chunks and micro-batches of a rank share the one of a Name.
+	Kept bool
 }
 
 // Op is one operator.
@@ -142,10 +145,11 @@ func (c *Chunk) Split() (input, weight []Op) {
 }
 
 // Lifetimes returns, for the operators of segments run one after the other,
-// the tensors to free after each operator: those whose last use it is.
-func Lifetimes(tensors int, segments ...[]Op) [][][]TensorID {
+// the tensors to free after each operator: those whose last use it is, and that
+// are not Kept.
+func Lifetimes(tensors []Tensor, segments ...[]Op) [][][]TensorID {
 	type place struct{ segment, op int }
-	last := make([]place, tensors)
+	last := make([]place, len(tensors))
 	for i := range last {
 		last[i] = place{-1, -1}
 	}
@@ -164,7 +168,7 @@ func Lifetimes(tensors int, segments ...[]Op) [][][]TensorID {
 		out[s] = make([][]TensorID, len(ops))
 	}
 	for id, p := range last {
-		if p.segment >= 0 {
+		if p.segment >= 0 && !tensors[id].Kept {
 			out[p.segment][p.op] = append(out[p.segment][p.op], TensorID(id))
 		}
 	}

@@ -90,13 +90,12 @@ type blockKey struct {
 
 func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {
 	cc := &chunkCode{chunk: chunk, blocks: make(map[blockKey]*block), boundary: chunk.BoundaryBytes}
-	n := len(chunk.Tensors)
 	cc.input, cc.weight = chunk.Split()
 	if split {
-		t := model.Lifetimes(n, chunk.Forward, cc.input, cc.weight)
+		t := model.Lifetimes(chunk.Tensors, chunk.Forward, cc.input, cc.weight)
 		cc.forwardTensors, cc.inputTensors, cc.weightTensors = t[0], t[1], t[2]
 	} else {
-		t := model.Lifetimes(n, chunk.Forward, chunk.Backward)
+		t := model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)
 		cc.forwardTensors, cc.backwardTensors = t[0], t[1]
 	}
 	cc.saved = savedTensors(chunk, cc.forwardTensors)
