@@ -54,14 +54,7 @@ func (t *Topology) netRoute(na, a, nb, b int) []LinkUse {
 // node. A card that is not the GPU's own is reached over NVLink through the
 // card's GPU (NCCL's PXN) where that is possible.
 func (t *Topology) netHop(na, a, from, nb, b, to int) []LinkUse {
-	var uses []LinkUse
-	if g := t.node.owner(a, from); g != none && g != a {
-		w := way{n: &t.node}
-		w.nvlink(a, g)
-		uses = t.append(uses, na, w.uses)
-		a = g
-	}
-	uses = t.append(uses, na, t.node.egress(a, from, t.cfg.NoGPUDirect))
+	uses := t.egressOver(nil, na, a, from)
 	if len(t.fabric.leaves) > 0 {
 		if x, y := t.leaf(na, from), t.leaf(nb, to); x != y {
 			uses = append(uses, LinkUse{t.fabric.leaves[x].up, 1}, LinkUse{t.fabric.leaves[y].down, 1})
@@ -70,6 +63,19 @@ func (t *Topology) netHop(na, a, from, nb, b, to int) []LinkUse {
 	return t.append(uses, nb, t.node.ingress(b, to, t.cfg.NoGPUDirect))
 }
 
+// egressOver adds the links from a GPU through a card onto the wire, over
+// NVLink to the card's own GPU where that is another one.
+func (t *Topology) egressOver(uses []LinkUse, node, gpu, card int) []LinkUse {
+	if g := t.node.owner(gpu, card); g != none && g != gpu {
+		w := way{n: &t.node}
+		w.nvlink(gpu, g)
+		uses = t.append(uses, node, w.uses)
+		gpu = g
+	}
+	return t.append(uses, node, t.node.egress(gpu, card, t.cfg.NoGPUDirect))
+}
+
+// append adds links of a node's shape as links of one node.
 func (t *Topology) append(uses []LinkUse, node int, more []LinkUse) []LinkUse {
 	for _, u := range more {
 		uses = append(uses, LinkUse{t.global(node, u.Link), u.Weight})

@@ -97,21 +97,18 @@ func (c *Communicator) ringGraph(t *tuner) graph {
 // intraRoom returns the bandwidth of a node's rings in NCCL's terms and how
 // many rings of a speed fit.
 func (c *Communicator) intraRoom(cc int) (total float64, fits func(float64) int) {
+	fits = func(s float64) int { return int(total/s + 1e-9) }
 	per := linkSpeed(cc)
-	if c.worst <= PathNVB && c.largest > 1 {
-		if switched(&c.t.cfg) {
-			total = per * float64(c.t.node.nvlinks)
-			return total, func(s float64) int { return int(total/s + 1e-9) }
-		}
-		if len(c.cycles) == 0 {
-			total = per * float64(c.t.node.nvlinks)
-			return total, func(s float64) int { return int(total/s + 1e-9) }
-		}
+	switch {
+	case c.worst > PathNVB || c.largest < 2:
+		total = c.pcieSpeed()
+	case len(c.cycles) > 0:
 		total = per * float64(len(c.cycles))
-		return total, func(s float64) int { return len(packCycles(roomFor(c.bonds, s/per))) }
+		fits = func(s float64) int { return len(packCycles(roomFor(c.bonds, s/per))) }
+	default:
+		total = per * float64(c.t.node.nvlinks)
 	}
-	total = c.pcieSpeed()
-	return total, func(s float64) int { return int(total/s + 1e-9) }
+	return total, fits
 }
 
 // netGraph is the graph over several nodes: a channel for each card, at the

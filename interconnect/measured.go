@@ -4,14 +4,15 @@ package interconnect
 // picks algorithm and protocol by the estimate, and the call then takes the
 // time that these figures give. Times are in microseconds, sizes in MiB, k is
 // the number of ring steps (2(n-1) for an all-reduce, n-1 for a half), bus is
-// the bandwidth of a ring edge in NCCL's terms.
+// the bandwidth of a ring edge as NCCL counts NVLinks (cc 80: 20 GB/s each).
 //
 // The figures are fitted to nccl-tests tables of NVSwitch machines with 2, 4
 // and 8 GPUs (ai-dynamo/aiconfigurator, systems/data: A100 with NCCL 2.27.3,
 // H100, H200, B200, B300, GB200 and GB300 with 2.29.2) and, from 64 MiB up, to
 // the single-node tables of stas00/ml-engineering and NVIDIA/dgxc-benchmarking;
-// PCIe to aiconfigurator's RTX PRO 6000 machine; NVLSTree to the two-node tables
-// of Dell (H200) and Google A4 (B200). Fitted on half of the rows they predict
+// PCIe to aiconfigurator's RTX PRO 6000 machine; NVLSTree, and what a tree takes
+// beside NCCL's estimate, to the two-node tables of Dell (H200) and Google A4
+// (B200). Fitted on half of the rows they predict
 // the other half within a median of 12 % for every device and operation.
 
 // lineFit is LL or LL128: base + step*k + ramp*S/(S+8KiB) + V*S/(share*bus).
@@ -70,20 +71,20 @@ var (
 		direct: directFit{base: 10.45, step: 0.55, share: 0.87, copy: 997, fill: 7.9, fillAt: 26.7, ramp: 13, rampAt: 0.97},
 	}
 	nvlinkHopper = performance{
-		ll:       lineFit{base: 4.3, step: 0.835, ramp: 1.15, share: 0.816},
-		ll128:    lineFit{base: 10, step: 0.957, share: 0.728},
-		simple:   sliceFit{base: 15, step: 2.3, share: 1.037, copy: 878, fill: 16, fillAt: 129},
+		ll:       lineFit{base: 4.3, step: 0.835, ramp: 1.15, share: 0.792},
+		ll128:    lineFit{base: 10, step: 0.957, share: 0.707},
+		simple:   sliceFit{base: 15, step: 2.3, share: 1.007, copy: 878, fill: 16, fillAt: 129},
 		nvls:     switchFit{base: 0.593, share: 1.0, fill: 84.3, fillAt: 12.6},
 		nvlsTree: switchFit{base: 0.99, share: 1.015, fill: 166, fillAt: 24.6},
-		direct:   directFit{base: 6.25, step: 0.036, share: 0.866, copy: 5640, fill: 8.3, fillAt: 55, ramp: 6.5, rampAt: 0.045},
+		direct:   directFit{base: 6.25, step: 0.036, share: 0.841, copy: 5640, fill: 8.3, fillAt: 55, ramp: 6.5, rampAt: 0.045},
 	}
 	nvlinkBlackwell = performance{
-		ll:       lineFit{base: 7.45, step: 1.22, ramp: 1.4, share: 0.788},
-		ll128:    lineFit{base: 10, step: 1.93, share: 0.276},
-		simple:   sliceFit{base: 12, step: 7.28, share: 1.008, copy: 1140},
+		ll:       lineFit{base: 7.45, step: 1.22, ramp: 1.4, share: 0.786},
+		ll128:    lineFit{base: 10, step: 1.93, share: 0.275},
+		simple:   sliceFit{base: 12, step: 7.28, share: 1.006, copy: 1140},
 		nvls:     switchFit{base: 1.33, share: 0.912, fill: 226, fillAt: 80},
 		nvlsTree: switchFit{base: 1.8, share: 0.903, fill: 231, fillAt: 123},
-		direct:   directFit{base: 9.7, step: 0.066, share: 0.927, copy: 789, fill: 21.5, fillAt: 87, ramp: 6.3, rampAt: 0.047},
+		direct:   directFit{base: 9.7, step: 0.066, share: 0.925, copy: 789, fill: 21.5, fillAt: 87, ramp: 6.3, rampAt: 0.047},
 	}
 	// pciePerformance is for rings that leave NVLink. Its bus is what the links
 	// of the machine give a ring, not NCCL's figure for it.
@@ -93,7 +94,21 @@ var (
 		simple: sliceFit{base: 15.6, step: 0.67, share: 0.78},
 		direct: directFit{base: 6.8, step: 1.25, share: 0.68},
 	}
+	// hostPerformance is for rings with a hop through host memory. What they
+	// reach depends on the machine more than anything else here: from 0.15 to
+	// 0.83 of what the links give (nccl-tests issue 178, A100 PCIe: 20 of 25
+	// GB/s; DGX A100 without peer-to-peer copies: 5.2 of 12.5; 8 RTX 5090: 28
+	// to 35 of 52; a bridged box: 3.7 of 25). A half is the middle.
+	hostPerformance = performance{
+		ll:     lineFit{base: 4.1, step: 1.48, share: 0.5},
+		ll128:  lineFit{base: 10, step: 2.5, share: 0.5},
+		simple: sliceFit{base: 15.6, step: 0.67, share: 0.5},
+		direct: directFit{base: 6.8, step: 1.25, share: 0.5},
+	}
 )
+
+// treeExtra is what a tree over several nodes takes beside NCCL's estimate.
+const treeExtra = 16
 
 // sharp returns how NVLink SHARP performs: inside a node or with trees.
 func (p *performance) sharp(a Algorithm) switchFit {

@@ -58,13 +58,13 @@ const (
 	granularity       = 2 * mib          // of device memory
 )
 
-// arriving and leaving are what a connection over peer-to-peer copies takes on
+// arriving and sending are what a connection over peer-to-peer copies takes on
 // its receiver and on its sender.
 func (c *Communicator) arriving() int64 {
 	return roundUp(headBytes + lowLatencyBuffers + c.simpleBuffer())
 }
 
-func (c *Communicator) leaving() int64 { return roundUp(headBytes) }
+func (c *Communicator) sending() int64 { return roundUp(headBytes) }
 
 func roundUp(n int64) int64 { return (n + granularity - 1) / granularity * granularity }
 
@@ -76,15 +76,15 @@ func (c *Communicator) ringMemory() int64 {
 	if c.worst > c.level && len(c.groups) == 1 {
 		return 0
 	}
-	sum := channels * (c.arriving() + c.leaving())
+	sum := channels * (c.arriving() + c.sending())
 	if len(c.groups) == 1 {
 		return sum
 	}
 	crossing := (channels + int64(c.largest) - 1) / int64(c.largest)
 	if c.t.cfg.NoGPUDirect {
-		return sum - crossing*(c.arriving()+c.leaving())
+		return sum - crossing*(c.arriving()+c.sending())
 	}
-	return sum + crossing*(roundUp(headBytes+4915200+c.simpleBuffer())-c.leaving())
+	return sum + crossing*(roundUp(headBytes+4915200+c.simpleBuffer())-c.sending())
 }
 
 // exchangeMemory is that of point-to-point connections with every peer, on the
@@ -92,7 +92,7 @@ func (c *Communicator) ringMemory() int64 {
 // direction.
 func (c *Communicator) exchangeMemory() int64 {
 	local := int64(c.largest - 1)
-	sum := local * c.peerChannels() * (c.arriving() + c.leaving())
+	sum := local * c.peerChannels() * (c.arriving() + c.sending())
 	if len(c.groups) > 1 {
 		sum += 2 * int64(c.p2pChannels()) * 16 * (128 << 10)
 	}

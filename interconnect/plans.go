@@ -86,23 +86,31 @@ func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *performance, b
 	if c.worst > PathNVB {
 		bw = perf.simple.share * bus / (p.Op.BusFactor(len(c.devices)) * wire[best.protocol])
 	}
-	return cost{lat: best.lat, bw: bw}
+	lat := best.lat
+	if best.algorithm == Tree && len(c.groups) > 1 {
+		lat += treeExtra
+	}
+	return cost{lat: lat, bw: bw}
 }
 
 // performance returns the class of the communicator's hardware and the
-// bandwidth of its rings in GB/s: NCCL's figure where NVLink joins the devices
-// of a node, what the links give elsewhere.
+// bandwidth of its rings in GB/s: what NCCL counts where NVLink joins the
+// devices of a node, what the links give elsewhere.
 func (c *Communicator) performance() (*performance, float64) {
 	if c.worst <= PathNVB {
-		g := &c.tuner.graphs[Ring]
-		return &nvlinkPerformance[generationOf(c.tuner.cc)], float64(g.channels) * g.intra
+		total, _ := c.intraRoom(c.tuner.cc)
+		return &nvlinkPerformance[generationOf(c.tuner.cc)], total
+	}
+	class := &pciePerformance
+	if c.worst > c.level {
+		class = &hostPerformance
 	}
 	tr := c.trafficOf(AllGather, onRings, Simple)
 	if tr.bottleneck == none {
-		return &pciePerformance, 1
+		return class, 1
 	}
 	edge := tr.unit / AllGather.BusFactor(len(c.devices)) // of the ring's bytes, on the bottleneck
-	return &pciePerformance, c.t.links[tr.bottleneck].Capacity / edge / 1e9
+	return class, c.t.links[tr.bottleneck].Capacity / edge / 1e9
 }
 
 // channelLimit lowers a rate when the settings allow fewer channels than NCCL

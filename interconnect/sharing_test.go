@@ -46,8 +46,9 @@ func (r *run) finish(t *testing.T) []sim.Time {
 	require.Zero(t, r.net.Active())
 	ends := make([]sim.Time, len(r.plans))
 	for i := range ends {
-		require.Contains(t, r.ends, uint32(i))
-		ends[i] = r.ends[uint32(i)]
+		end, ok := r.ends[uint32(i)]
+		require.True(t, ok, "transfer %d never ended", i)
+		ends[i] = end
 	}
 	return ends
 }

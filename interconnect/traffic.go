@@ -75,23 +75,6 @@ func (c *Communicator) addRings(acc *accumulator, factor float64, chain bool) si
 	return slowest
 }
 
-// addPairs adds an exchange between all pairs: each rank sends its part to
-// every other.
-func (c *Communicator) addPairs(acc *accumulator, factor float64) sim.Time {
-	var slowest sim.Time
-	share := factor / float64(len(c.devices)-1)
-	for _, a := range c.devices {
-		for _, b := range c.devices {
-			if a != b {
-				way := c.t.route(a, b, c.level)
-				acc.add(way.uses, share)
-				slowest = max(slowest, c.t.pathLatency(way.uses))
-			}
-		}
-	}
-	return slowest
-}
-
 // addSwitchTraffic adds a collective that the NVSwitches reduce or multicast:
 // a GPU puts its data out once and takes the result in once; the part of the
 // vector for which a GPU is the head goes out, or comes in, once more. Between
