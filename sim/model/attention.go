@@ -107,7 +107,7 @@ func (b *builder) unfusedCore(qkv value, heads, kv, d int64) value {
 	b.kernel("attn.qk", b.phase, qk, ids(qkv), ids(scores))
 	probs := b.tensor("attn.probs", batch*sq, sk, e)
 	n := batch * sq * sk * e
-	b.memory("attn.softmax", b.phase, gpu.Softmax, n, n, ids(scores), ids(probs))
+	b.softmax("attn.softmax", b.phase, n, ids(scores), ids(probs))
 	dropped := b.maskProbs(probs)
 	ctx := b.tensor("attn.ctx", qkv.rows, heads*d, e)
 	av := b.gemm(sq, d, sk, gpu.NN)
@@ -119,6 +119,40 @@ func (b *builder) unfusedCore(qkv value, heads, kv, d int64) value {
 		b.unfusedBackward(qkv, probs, ctx, dropped, batch, sq, sk, d)
 	})
 	return ctx
+}
+
+// fusedSoftmax reports whether the fused scale-mask-softmax kernel takes the
+// shape: Megatron-LM's handles four matrices a block and rows of up to 16,384.
+func (b *builder) fusedSoftmax() bool {
+	return b.Microbatch*(b.Heads/b.TP)%4 == 0 && b.SeqLen <= 16384
+}
+
+// softmax turns scores of n bytes into probabilities: one fused kernel, or
+// else a cast to fp32, scale, mask, softmax and a cast back.
+func (b *builder) softmax(name string, phase Phase, n int64, reads, writes []TensorID) {
+	if b.fusedSoftmax() {
+		b.memory(name, phase, gpu.Softmax, n, n, reads, writes)
+		return
+	}
+	wide := n / b.element() * 4
+	b.memory(name+".cast", phase, gpu.Copy, n, wide, reads, nil)
+	b.memory(name+".scale", phase, gpu.Elementwise, wide, wide, reads, nil)
+	b.memory(name+".mask", phase, gpu.Elementwise, wide, wide, reads, nil)
+	b.memory(name, phase, gpu.Softmax, wide, wide, reads, nil)
+	b.memory(name+".cast_back", phase, gpu.Copy, wide, n, reads, writes)
+}
+
+func (b *builder) softmaxBackward(name string, n int64, reads, writes []TensorID) {
+	if b.fusedSoftmax() {
+		b.memory(name, BackwardInput, gpu.Softmax, 2*n, n, reads, writes)
+		return
+	}
+	wide := n / b.element() * 4
+	b.memory(name+".cast", BackwardInput, gpu.Copy, n, wide, reads, nil)
+	b.memory(name, BackwardInput, gpu.Softmax, 2*wide, wide, reads, nil)
+	b.memory(name+".mask", BackwardInput, gpu.Elementwise, wide, wide, reads, nil)
+	b.memory(name+".scale", BackwardInput, gpu.Elementwise, wide, wide, reads, nil)
+	b.memory(name+".cast_back", BackwardInput, gpu.Copy, wide, n, reads, writes)
 }
 
 // droppedProbs is the attention matrix after dropout, with its mask.
@@ -157,7 +191,7 @@ func (b *builder) unfusedBackward(qkv, probs, ctx value, drop droppedProbs, batc
 		dprobs = masked
 	}
 	dscores := b.like("attn.dscores", probs)
-	b.memory("attn.softmax.bwd", BackwardInput, gpu.Softmax, 2*n, n, ids(dprobs, probs), ids(dscores))
+	b.softmaxBackward("attn.softmax.bwd", n, ids(dprobs, probs), ids(dscores))
 	product("attn.qk.dq", sq, d, sk, gpu.NN, ids(dscores, qkv), nil)
 	product("attn.qk.dk", sk, d, sq, gpu.NT, ids(dscores, qkv, dqkv), nil)
 	b.setGrad(qkv, dqkv)

@@ -143,9 +143,9 @@ func (e *emitter) op(op *model.Op, h hooks) {
 		e.used[slot] = false
 		e.add(instr{kind: doJoin, slot: slot, name: e.name(op.Name)})
 	case model.Receive:
-		e.add(instr{kind: doReceive, what: trace.CommPP, name: e.name(op.Name), host: e.host.operator})
+		e.add(instr{kind: doReceive, what: trace.CommPP, name: e.name(op.Name), host: e.host.handOff})
 	case model.Send:
-		e.add(instr{kind: doSend, what: trace.CommPP, name: e.name(op.Name), host: e.host.operator})
+		e.add(instr{kind: doSend, what: trace.CommPP, name: e.name(op.Name), host: e.host.handOff})
 	case model.ParamsNeeded:
 		if h.params != nil {
 			h.params(e, op)
@@ -162,9 +162,28 @@ func (e *emitter) kernel(op *model.Op) {
 	if op.Phase == model.Recompute {
 		what = trace.Recompute
 	}
-	launches := sim.Time(max(1, op.Launches))
 	id := e.price(&op.Kernel)
-	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), index: id, dur: e.times[id], host: launches * e.host.operator})
+	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), index: id, dur: e.times[id], host: e.launch(op)})
+}
+
+// launch returns what the host spends on an operator.
+func (e *emitter) launch(op *model.Op) sim.Time {
+	each := e.host.forward
+	switch {
+	case e.what == trace.Optimizer:
+		each = e.host.optimizer
+	case op.Phase == model.BackwardInput || op.Phase == model.BackwardWeight:
+		each = e.host.backward
+	}
+	return each * sim.Time(max(1, op.Launches))
+}
+
+// finish lets the host wait for the GPU behind an action, where the framework
+// does.
+func (e *emitter) finish() {
+	if e.host.syncActions {
+		e.add(instr{kind: doSync, host: e.host.sync, name: e.name("sync")})
+	}
 }
 
 var groupKinds = [model.NumGroups]trace.Kind{
@@ -174,7 +193,7 @@ var groupKinds = [model.NumGroups]trace.Kind{
 
 // communicate enters a collective, blocking or with a token.
 func (e *emitter) communicate(name string, m model.Comm, async bool, token int32) {
-	i := instr{kind: doCollect, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.operator}
+	i := instr{kind: doCollect, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.collective}
 	if async {
 		i.kind, i.slot = doAsync, e.take()
 		e.open[token] = i.slot
@@ -184,7 +203,7 @@ func (e *emitter) communicate(name string, m model.Comm, async bool, token int32
 
 // queue enters a collective that a later drain or index joins, not a slot.
 func (e *emitter) queue(name string, m model.Comm) {
-	e.add(instr{kind: doAsync, slot: slots, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.operator})
+	e.add(instr{kind: doAsync, slot: slots, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.collective})
 }
 
 func (e *emitter) drain(g model.Group) {

@@ -96,6 +96,9 @@ func (j *Job) blockFor(cc *chunkCode, key blockKey) *block {
 	ops, frees := cc.source(key.op)
 	e := j.compiler.emitter(actionKinds[key.op])
 	e.ops(ops, frees, j.hooks(cc, key))
+	if key.op != schedule.BackwardWeight {
+		e.finish()
+	}
 	b := &e.block
 	cc.blocks[key] = b
 	return b

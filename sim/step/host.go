@@ -6,34 +6,50 @@ import (
 	"trainsim/sim"
 )
 
-// hostCost is what the CPU side of a rank spends.
+// hostCost is what the CPU side of a rank spends, in time.
 type hostCost struct {
-	operator sim.Time // to issue one operator
-	sync     sim.Time // to get going again after it has waited for the GPU
-	// syncP2P: blocking sends and receives stop the host too
-	// (Megatron-LM's batch_p2p_sync).
+	// forward and backward are spent on each operator of the model. A forward
+	// operator is Python code, its backward comes from the autograd engine.
+	forward, backward sim.Time
+	// collective is spent to issue a collective, handOff to post a send or a
+	// receive between stages.
+	collective, handOff sim.Time
+	// optimizer is spent on each kernel of the optimizer's step.
+	optimizer sim.Time
+	// sync is what the host needs to get going after it has waited for the GPU.
+	sync sim.Time
+	// syncActions: the host waits for the GPU behind every forward and every
+	// backward, as Megatron-LM's timers do.
+	syncActions bool
+	// syncP2P: blocking sends and receives stop the host too (Megatron-LM's
+	// batch_p2p_sync).
 	syncP2P bool
 }
 
 // Frameworks lists the values of host.framework.
 func Frameworks() []string { return []string{"megatron", "eager", "compiled", "cuda-graphs", "none"} }
 
-// hostCosts returns the cost table of a framework. The cost of an operator is
-// what PyTorch's dispatcher, autograd and the launch take together: eager
-// operators in Python take 8 to 12 us each on current server CPUs, fused
-// modules spend less an operator, compiled code drops Python, and a CUDA graph
-// replays with about 1 us a node (PyTorch's CUDA graphs announcement, 2021).
+// hostCosts returns the cost table of a framework.
+//
+// Megatron's figures are fitted on published single-node step times of launch-
+// bound models (vTrain, Bang et al. 2024, validation runs on A100; the rows of
+// one stage, hidden 1024 and one sequence, then the rows of several stages for
+// the hand-off): a layer's forward, recomputation and backward take the host
+// 3.2 ms there, each collective 60 us more, each hand-off 500 us. Eager PyTorch dispatches a plain
+// operator in about 10 us on current server CPUs, of which one of ours is two
+// or three; compiled code drops Python; a CUDA graph replays at about 1 us a
+// node (PyTorch's CUDA graphs announcement, 2021).
 func hostCosts(framework string) (hostCost, error) {
 	us := sim.Microsecond
 	switch framework {
 	case "", "megatron":
-		return hostCost{operator: 7 * us, sync: 20 * us, syncP2P: true}, nil
+		return hostCost{forward: 78 * us, backward: 39 * us, collective: 60 * us, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
 	case "eager":
-		return hostCost{operator: 10 * us, sync: 20 * us}, nil
+		return hostCost{forward: 30 * us, backward: 15 * us, collective: 30 * us, handOff: 100 * us, optimizer: 20 * us, sync: 20 * us}, nil
 	case "compiled":
-		return hostCost{operator: 4 * us, sync: 20 * us}, nil
+		return hostCost{forward: 8 * us, backward: 8 * us, collective: 20 * us, handOff: 50 * us, optimizer: 10 * us, sync: 20 * us}, nil
 	case "cuda-graphs":
-		return hostCost{operator: 1 * us, sync: 20 * us}, nil
+		return hostCost{forward: us, backward: us, collective: us, optimizer: us, sync: 20 * us}, nil
 	case "none":
 		return hostCost{}, nil
 	}

@@ -37,6 +37,7 @@ func (m *machine) enter(r int32, in *instr) (groupID int32, number uint32) {
 	e.arrived++
 	e.async = e.async || in.kind == doAsync
 	if at == s.head {
+		m.hold(rs, id, 1)
 		m.startCollective(id)
 	}
 	return id, number
@@ -51,44 +52,54 @@ func (m *machine) startCollective(id int32) {
 	e := &s.queue[s.head]
 	s.running, s.started = true, m.engine.Now()
 	plan := m.crew.plan(id, e.comm)
-	if e.async {
-		m.occupy(id, int32(plan.Channels))
-	}
 	m.network.Start(plan, m.id, streamFinish, uint32(id))
 }
 
-// occupy gives an overlapped collective its multiprocessors, one a channel.
-func (m *machine) occupy(id, channels int32) {
-	for _, r := range m.crew.members[id] {
-		m.ranks[r].busy += channels
+// hold lets an overlapped collective at the head of a stream take (sign 1) or
+// give back (-1) a rank's multiprocessors, one a channel. It holds them from
+// its launch on, also while it waits for other members.
+func (m *machine) hold(rs *rankState, id, sign int32) {
+	s := &m.streams[id]
+	if e := &s.queue[s.head]; e.async {
+		rs.busy += sign * int32(m.crew.plan(id, e.comm).Channels)
 	}
 }
 
 func (m *machine) finishCollective(id int32) {
 	s, g := &m.streams[id], &m.job.groups[id]
 	e := s.queue[s.head]
-	if e.async {
-		m.occupy(id, -int32(m.crew.plan(id, e.comm).Channels))
-	}
-	s.head++
-	s.base++
-	s.running = false
-	if s.head == len(s.queue) {
-		s.queue, s.head = s.queue[:0], 0
-	}
 	for _, r := range m.crew.members[id] {
 		rs := &m.ranks[r]
+		m.hold(rs, id, -1)
 		if rs.recorded >= 0 {
 			m.recordCollective(rs, id, e.comm)
 		}
 	}
 	started := s.started
-	m.startCollective(id)
+	m.nextCollective(id)
 	for _, r := range m.crew.members[id] {
 		if rs := &m.ranks[r]; rs.wait == onStream && rs.waitGroup == id && rs.waitIndex < s.base {
 			m.resumeFromStream(r, g, started)
 		}
 	}
+}
+
+// nextCollective moves a stream on to the collective behind the finished one.
+func (m *machine) nextCollective(id int32) {
+	s, kind := &m.streams[id], m.job.groups[id].kind
+	s.head++
+	s.base++
+	s.running = false
+	if s.head == len(s.queue) {
+		s.queue, s.head = s.queue[:0], 0
+		return
+	}
+	for _, r := range m.crew.members[id] {
+		if rs := &m.ranks[r]; rs.entered[kind] > s.base {
+			m.hold(rs, id, 1)
+		}
+	}
+	m.startCollective(id)
 }
 
 // recordCollective records a finished collective of a rank. It is exposed for
