@@ -95,5 +95,7 @@ var trainingKeys = []Key{
 	{Path: "training.recompute", Default: `"none"`, Values: []string{"none", "selective", "full", "every-n", "sqrt"},
 		Text: "Which activations are computed again in the backward: none; selective, the attention core; full, every layer from its input; every-n, from the input of every recompute_layers-th layer; sqrt, from about the square root of the stage's layers."},
 	{Path: "training.recompute_layers", Unit: "layers", Default: "1", Max: 100000, Text: "every-n: the layers from one kept input to the next."},
+	{Path: "training.cross_entropy", Default: `"auto"`, Values: []string{"auto", "fused", "unfused"},
+		Text: "How the loss is computed: unfused works on fp32 copies of the logits, fused is one kernel that overwrites the logits by their gradient (Transformer Engine's); auto is fused where Megatron-Core runs on Blackwell or newer."},
 	{Path: "training.dropout", Unit: boolean, Default: "false", Text: "Dropout after attention and feed-forward block, with its masks in memory."},
 }

@@ -26,7 +26,8 @@ func (b *builder) embedding() value {
 			b.collective("bwd_all_gather", BackwardWeight, b.tpComm(AllGather, whole), ids(dy), ids(whole))
 			dy = whole
 		}
-		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy), nil)
+		grad := b.tensor("weight_grad", table, 1, b.element())
+		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy), ids(grad))
 	})
 	if b.EmbeddingNorm {
 		out = b.norm("norm", out)
@@ -81,6 +82,10 @@ func (b *builder) tieHead(width int64) {
 // loss is the cross-entropy in fp32 over the vocabulary's shards. Each pass is
 // a kernel of its own: cast, maximum, shift and exponentiate, sum.
 func (b *builder) loss(logits value) {
+	if b.FusedLoss {
+		b.fusedLoss(logits)
+		return
+	}
 	elements := logits.rows * logits.width
 	n32 := elements * 4
 	probs := b.tensor("softmax", logits.rows, logits.width, 4)
@@ -100,6 +105,21 @@ func (b *builder) loss(logits value) {
 		b.memory("loss.bwd_cast", BackwardInput, gpu.Copy, n32, elements*b.element(), ids(probs), ids(dlogits))
 		b.setGrad(logits, dlogits)
 	})
+}
+
+// fusedLoss is the cross-entropy of Transformer Engine's kernels: one pass for
+// the maximum and the sum of each row, whose parts the TP ranks exchange, and
+// one that replaces the logits by their gradient.
+func (b *builder) fusedLoss(logits value) {
+	n := logits.rows * logits.width * b.element()
+	perToken := b.tensor("loss", logits.rows, 3*b.TP, 4)
+	b.memory("loss.sum", b.phase, gpu.CrossEntropy, n, 0, ids(logits), ids(perToken))
+	if b.TP > 1 {
+		c := Comm{Group: TP, Collective: AllGather, Bytes: perToken.rows * perToken.width * 4}
+		b.collective("loss.all_gather", b.phase, c, ids(perToken), nil)
+	}
+	b.memory("loss.gradient", b.phase, gpu.CrossEntropy, n, n, ids(logits, perToken), nil)
+	b.push(func() { b.setGrad(logits, logits) })
 }
 
 func (b *builder) lossReduce(name string, perToken value) {

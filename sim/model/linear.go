@@ -1,6 +1,10 @@
 package model
 
-import "trainsim/sim/gpu"
+import (
+	"fmt"
+
+	"trainsim/sim/gpu"
+)
 
 // split says how a linear layer's matrix is cut over the TP ranks.
 type split uint8
@@ -25,6 +29,24 @@ func (b *builder) weightGrad(out, in, tokens int64) gpu.Kernel {
 	k := b.gemm(out, in, tokens, gpu.NT)
 	k.Out, k.Accumulate = b.GradDtype, true
 	return k
+}
+
+// weightGradTensor declares what the product of a weight gradient writes that
+// is not there yet. The head is not one of Transformer Engine's modules: its
+// stand-in does not outlive the product.
+func (b *builder) weightGradTensor(name string, out, in int64) []TensorID {
+	switch {
+	case b.WeightGrads == FusedWeightGrads:
+		return nil
+	case b.WeightGrads == StandInWeightGrads && name != "logits":
+		layer := b.layer
+		b.layer = ""
+		v := b.tensor(fmt.Sprintf("stand_in_grad.%dx%d", out, in), out, in, b.element())
+		b.layer = layer
+		b.chunk.Tensors[v.id].Kept = true
+		return ids(v)
+	}
+	return ids(b.tensor(name+".weight_grad", out, in, b.element()))
 }
 
 // cast emits FP8's quantisation of v, with the transpose that the backward
@@ -142,7 +164,7 @@ func (b *builder) linearBackward(name string, x, full, y, out value, how split, 
 	b.join(name+".wait_dy", BackwardInput, gathering, dy)
 	b.join(name+".wait_gather", BackwardWeight, gatherToken, again)
 	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
-	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy), nil)
+	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy, dx), b.weightGradTensor(name, y.width, full.width))
 	if bias {
 		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
 	}

@@ -11,6 +11,22 @@ type Checkpointing struct {
 	Every int
 }
 
+// WeightGrads says where a matrix product leaves the gradient of its weights.
+type WeightGrads uint8
+
+// Places of weight gradients.
+const (
+	// NewWeightGrads are tensors of their own in the format of the weights,
+	// which autograd adds to the gradients there are, or makes them.
+	NewWeightGrads WeightGrads = iota
+	// FusedWeightGrads are added to the main gradients by the product itself.
+	FusedWeightGrads
+	// StandInWeightGrads are too, and autograd is given a tensor of the
+	// weights' shape and format in their place, as Transformer Engine does: one
+	// for each distinct shape, made at the first backward and kept.
+	StandInWeightGrads
+)
+
 // Spec is a model cut for one rank and one micro-batch.
 type Spec struct {
 	Config
@@ -29,6 +45,11 @@ type Spec struct {
 	GradDtype     gpu.Dtype // format in which weight gradients accumulate
 	Dropout       bool
 	Checkpointing Checkpointing
+	// WeightGrads says where the weight gradients of linear layers go.
+	WeightGrads WeightGrads
+	// FusedLoss computes the cross-entropy and its gradient in one kernel that
+	// overwrites the logits; otherwise the loss works on fp32 copies.
+	FusedLoss bool
 	// GatherParams makes every layer gather its parameters before use in
 	// forward and backward and scatter its gradients, over the DP group (FSDP).
 	GatherParams bool

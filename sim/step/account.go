@@ -88,6 +88,7 @@ type account struct {
 	outside [memory.NumKinds]int64
 	alloc   *memory.Allocator
 	live    map[liveKey][]memory.Ref
+	kept    map[string]bool // tensors that stay, by name
 	pool    map[int][][]memory.Ref // spare slices by length
 	step    int
 	action  int32
@@ -111,7 +112,7 @@ func (j *Job) newAccount(stage int, capacity int64) (*account, error) {
 		return nil, err
 	}
 	a := &account{
-		job: j, stage: stage, live: make(map[liveKey][]memory.Ref), pool: make(map[int][][]memory.Ref),
+		job: j, stage: stage, live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
 		alloc: memory.New(memory.Config{Capacity: capacity, Conf: conf, Fraction: j.Config.Memory.Fraction}),
 	}
 	a.outside[memory.Context] = int64(j.Config.GPU.ContextBytes)
@@ -237,11 +238,18 @@ func (a *account) apply(cc *chunkCode, refs []memory.Ref, op memOp) {
 	if refs[op.tensor] != 0 {
 		return
 	}
+	t := &cc.chunk.Tensors[op.tensor]
+	if t.Kept {
+		if !a.kept[t.Name] {
+			a.kept[t.Name] = true
+			a.malloc(t.Name, t.Bytes, memory.Gradients)
+		}
+		return
+	}
 	kind := memory.Temporaries
 	if cc.saved[op.tensor] {
 		kind = memory.Activations
 	}
-	t := &cc.chunk.Tensors[op.tensor]
 	refs[op.tensor] = a.malloc(t.Name, t.Bytes, kind)
 }
 

@@ -42,6 +42,10 @@ func (c *Config) spec() (*model.Spec, error) {
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
 		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
 		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
+		WeightGrads: c.weightGrads(precision, grads),
+	}
+	if s.FusedLoss, err = c.fusedLoss(); err != nil {
+		return nil, err
 	}
 	switch c.Training.Recompute {
 	case "selective":
@@ -56,6 +60,44 @@ func (c *Config) spec() (*model.Spec, error) {
 		}
 	}
 	return s, nil
+}
+
+// transformerEngine reports whether the layers are Transformer Engine's, which
+// Megatron-Core takes on GPUs that have FP8; on older ones, and with separate
+// attention kernels, they are Megatron-LM's own.
+func (c *Config) transformerEngine() bool {
+	return c.megatron() && c.GPU.ComputeCapability >= 89 && c.Model.Attention != model.Unfused
+}
+
+func (c *Config) megatron() bool {
+	return c.Host.Framework == "" || c.Host.Framework == "megatron"
+}
+
+// weightGrads follows Megatron's gradient accumulation fusion, which adds to
+// fp32 main gradients in the product itself; other frameworks and formats leave
+// it to autograd.
+func (c *Config) weightGrads(precision, grads gpu.Dtype) model.WeightGrads {
+	switch {
+	case !c.megatron() || grads != gpu.FP32 || precision.Bytes() == 4 || c.Parallel.ZeRO >= 2:
+		return model.NewWeightGrads
+	case c.transformerEngine():
+		return model.StandInWeightGrads
+	}
+	return model.FusedWeightGrads
+}
+
+// fusedLoss resolves training.cross_entropy. Transformer Engine has the fused
+// kernel since 2025, so that it is taken for the GPUs of that year.
+func (c *Config) fusedLoss() (bool, error) {
+	switch c.Training.CrossEntropy {
+	case "", "auto":
+		return c.transformerEngine() && c.GPU.ComputeCapability >= 100, nil
+	case "fused":
+		return true, nil
+	case "unfused":
+		return false, nil
+	}
+	return false, fmt.Errorf("cross_entropy %q is unknown; write auto, fused or unfused", c.Training.CrossEntropy)
 }
 
 // serialTP reports whether collectives miss their overlap in the backward.

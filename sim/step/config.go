@@ -68,6 +68,7 @@ type Training struct {
 	Recompute     string `toml:"recompute"`        // none | selective | full | every-n | sqrt
 	RecomputeN    int    `toml:"recompute_layers"` // every-n: a checkpoint every so many layers
 	Dropout       bool   `toml:"dropout"`
+	CrossEntropy  string `toml:"cross_entropy"`    // auto | fused | unfused
 }
 
 // Memory is what the caching allocator is told.
