@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // readPickle decodes a snapshot. It reads the file twice: first to learn which
@@ -15,13 +16,14 @@ func readPickle(r io.ReadSeeker) (*Snapshot, error) {
 		return nil, err
 	}
 	m := newMemo()
-	if err := referred(newPickleReader(r), m); err != nil {
+	length, err := referred(newPickleReader(r), m)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := r.Seek(start, io.SeekStart); err != nil {
 		return nil, err
 	}
-	vm := pickleVM{p: newPickleReader(r), memo: m}
+	vm := pickleVM{p: newPickleReader(r), memo: m, length: length}
 	top, err := vm.run()
 	if err != nil {
 		return nil, err
@@ -29,34 +31,35 @@ func readPickle(r io.ReadSeeker) (*Snapshot, error) {
 	return vm.snapshot(top)
 }
 
-// referred notes which memo indices the pickle fetches.
-func referred(p *pickleReader, m *memo) error {
+// referred notes which memo indices the pickle fetches and returns its length.
+func referred(p *pickleReader, m *memo) (length int64, err error) {
 	for {
 		in, err := p.instr()
 		if err != nil {
-			return err
+			return 0, err
 		}
 		switch in.op {
 		case opBinGet, opLongBinGet, opGet:
 			m.want(in.n)
 			if m.n > maxMemo {
-				return p.fail("more than %d values are used more than once; record a shorter trace", maxMemo)
+				return 0, p.fail("more than %d values are used more than once; record a shorter trace", maxMemo)
 			}
 		case opStop:
-			return nil
+			return p.next, nil
 		}
 	}
 }
 
 // pickleVM executes the instructions of a pickle.
 type pickleVM struct {
-	p     *pickleReader
-	memo  *memo
-	puts  int64 // MEMOIZE numbers its values
-	stack []value
-	marks []int
-	spare []*dictNode
-	kept  limits
+	p      *pickleReader
+	length int64 // of the pickle in bytes
+	memo   *memo
+	puts   int64 // MEMOIZE numbers its values
+	stack  []value
+	marks  []int
+	spare  []*dictNode
+	kept   limits
 }
 
 var errShort = errors.New("an instruction lacks its operands; this is a damaged pickle")
@@ -295,6 +298,9 @@ func (vm *pickleVM) appendTo(l *listNode, v value) {
 		}
 	case *dictNode:
 		if e, ok := ref.entry(); ok {
+			if len(l.entries) == cap(l.entries) {
+				l.entries = slices.Grow(l.entries, vm.expected(len(l.entries)))
+			}
 			l.entries = append(l.entries, e)
 			vm.kept.entries++
 		} else if s, ok := ref.segment(); ok {
@@ -306,6 +312,16 @@ func (vm *pickleVM) appendTo(l *listNode, v value) {
 		}
 		vm.drop(v)
 	}
+}
+
+// expected estimates how many more entries a trace of n will have, from the
+// part of the pickle that was read: doubling a long trace again and again
+// would take several times its memory.
+func (vm *pickleVM) expected(n int) int {
+	const smallestEntry = 14 // bytes of a pickle
+	rest := vm.length - vm.p.next
+	guess := float64(n) * float64(rest) / float64(max(vm.p.next, 1))
+	return min(max(int(1.1*guess), n/8, 16), int(rest/smallestEntry)+1000)
 }
 
 func (vm *pickleVM) setField(d *dictNode, key, v value) {
