@@ -1,7 +1,6 @@
 package report
 
 import (
-	"trainsim/memory"
 	"trainsim/sim"
 	"trainsim/sim/step"
 )
@@ -103,11 +102,7 @@ func MemoryOf(accounts []step.RankMemory) []StageMemory {
 }
 
 func atPeak(m *step.RankMemory) AtPeak {
-	return AtPeak{
-		Weights: m.At(memory.Weights), Gradients: m.At(memory.Gradients), Optimizer: m.At(memory.Optimizer),
-		Activations: m.At(memory.Activations), Temporaries: m.At(memory.Temporaries),
-		CommBuffers: m.At(memory.CommBuffers), Context: m.At(memory.Context),
-	}
+	return AtPeak(m.Parts())
 }
 
 func outOfMemory(res *step.Result) *OOM {

@@ -210,5 +210,17 @@ func (m *RankMemory) NvidiaSMI() int64 { return m.PeakReserved + m.Outside }
 // Fits reports whether no allocation failed.
 func (m *RankMemory) Fits() bool { return m.OOM == nil }
 
-// At returns the bytes of a kind at the peak.
-func (m *RankMemory) At(k memory.Kind) int64 { return m.AtPeak[k] }
+// Parts is a peak by what it is for, in bytes.
+type Parts struct {
+	Weights, Gradients, Optimizer, Activations, Temporaries, CommBuffers, Context int64
+}
+
+// Parts returns AtPeak by name.
+func (m *RankMemory) Parts() Parts {
+	p := &m.AtPeak
+	return Parts{
+		Weights: p[memory.Weights], Gradients: p[memory.Gradients], Optimizer: p[memory.Optimizer],
+		Activations: p[memory.Activations], Temporaries: p[memory.Temporaries],
+		CommBuffers: p[memory.CommBuffers], Context: p[memory.Context],
+	}
+}

@@ -1,0 +1,127 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"trainsim/sim/step"
+)
+
+// SweepSchema names the version of sweep.json. A key is never renamed or dropped.
+const SweepSchema = "trainsim.sweep/v1"
+
+// Outcomes of a sweep's points beside [OutcomeOK] and [OutcomeOOM].
+const (
+	OutcomeInvalid  = "invalid"  // the settings contradict each other
+	OutcomeDeadlock = "deadlock" // the schedule cannot advance
+	OutcomeFailed   = "failed"   // the simulation failed; the next attempt runs the point again
+)
+
+// SweepRow is one point of a sweep: its settings and what came of them.
+// Metrics are there where the point was simulated, out of memory or not.
+type SweepRow struct {
+	Point    int      `json:"point"`
+	ID       string   `json:"id"` // of the resolved scenario and the program's version
+	Settings Settings `json:"settings"`
+	Outcome  string   `json:"outcome"`
+	Reason   string   `json:"reason"` // why it cannot run
+	*Metrics
+}
+
+// Runs reports whether the point's job runs to its end.
+func (r *SweepRow) Runs() bool { return r.Outcome == OutcomeOK && r.Metrics != nil }
+
+// Fill notes a run: its metrics, and whether it runs out of memory.
+func (r *SweepRow) Fill(res *step.Result) {
+	r.Metrics, r.Outcome = MetricsOf(res), OutcomeOK
+	if res.OOM != nil {
+		r.Outcome, r.Reason = OutcomeOOM, MemoryReason(res.Memory)
+	}
+}
+
+// Setting is a key of a scenario with its value, as written.
+type Setting struct{ Key, Value string }
+
+// Settings are the values of what varies, in the order of the axes. In JSON
+// they are one object; numbers and booleans in it are bare.
+type Settings []Setting
+
+// MarshalJSON writes the object in the order of the settings.
+func (s Settings) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, x := range s {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(x.Key)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		if isBare(x.Value) {
+			b.WriteString(x.Value)
+			continue
+		}
+		value, err := json.Marshal(x.Value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// isBare reports whether a value stands in JSON without quotes.
+func isBare(value string) bool {
+	switch {
+	case value == "true" || value == "false":
+		return true
+	case value == "" || !strings.ContainsAny(value[:1], "-0123456789"):
+		return false
+	}
+	return json.Valid([]byte(value)) && !strings.ContainsAny(value, " \t\r\n")
+}
+
+// UnmarshalJSON reads the object and keeps its order.
+func (s *Settings) UnmarshalJSON(text []byte) error {
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return fmt.Errorf("settings are an object of keys and values")
+	}
+	*s = Settings{}
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		value, err := d.Token()
+		if err != nil {
+			return err
+		}
+		switch value.(type) {
+		case string, json.Number, bool:
+			*s = append(*s, Setting{key.(string), fmt.Sprint(value)})
+		default:
+			return fmt.Errorf("setting %q is neither a string, a number nor a boolean", key)
+		}
+	}
+	return nil
+}
+
+// Label writes settings for people, each key without its table: "pp=4 tp=2".
+func (s Settings) Label() string {
+	var parts []string
+	for _, x := range s {
+		parts = append(parts, shortKey(x.Key)+"="+x.Value)
+	}
+	return strings.Join(parts, " ")
+}
+
+// shortKey drops the table from a key.
+func shortKey(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
