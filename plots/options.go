@@ -29,6 +29,12 @@ const (
 	minPixels, maxPixels        = 320, 10000
 )
 
+// Check says what is wrong with the options, if anything.
+func (o Options) Check() error {
+	_, err := o.resolve()
+	return err
+}
+
 // resolve writes the defaults out and refuses what cannot be drawn.
 func (o Options) resolve() (Options, error) {
 	if o.Width == 0 {

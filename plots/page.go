@@ -26,6 +26,7 @@ const (
 	markDashes
 	markDot
 	markRing
+	markKnee
 )
 
 // entry is one line of a legend.
@@ -88,6 +89,10 @@ func drawMark(c draw.Canvas, t theme, e entry, left vg.Point, width vg.Length) {
 		c.StrokeLine2(draw.LineStyle{Color: e.color, Width: t.pt(2)}, left.X, left.Y, right.X, right.Y)
 	case markDashes:
 		c.StrokeLine2(t.dashes(e.color), left.X, left.Y, right.X, right.Y)
+	case markKnee:
+		at := vg.Point{X: left.X + width/2, Y: left.Y}
+		t.spot(c, at, e.color, false)
+		t.ring(c, at)
 	case markDot, markRing:
 		t.spot(c, vg.Point{X: left.X + width/2, Y: left.Y}, e.color, e.mark == markRing)
 	default:

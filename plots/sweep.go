@@ -1,13 +1,14 @@
 package plots
 
 import (
+	"cmp"
 	"errors"
-	"math"
+	"fmt"
 	"slices"
 
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/sim/report"
 )
 
 // SweepPoint is one run of a sweep.
@@ -18,18 +19,36 @@ type SweepPoint struct {
 	// as nvidia-smi shows it. What is not positive and finite is not drawn,
 	// save a bubble of 0.
 	StepTime, Bubble, PeakMemory float64
-	Fits                         bool // hollow marks for what does not fit
+	// Samples is the global batch. Where all points have one, the time of a
+	// sample is drawn in place of the step's, which is fair where batches differ.
+	Samples float64
+	Fits    bool // hollow marks for what does not fit
+}
+
+// time is what the first panel shows.
+func (p *SweepPoint) time(aSample bool) float64 {
+	if aSample {
+		return p.StepTime / p.Samples
+	}
+	return p.StepTime
 }
 
 var errNoSweep = errors.New("plots: the sweep has no point to draw")
 
-// maxSweep bounds what a figure can label.
-const maxSweep = 10000
+// maxSweep bounds the points of a figure, maxCurves the lines that can be told
+// apart.
+const (
+	maxSweep  = 10000
+	maxCurves = 10
+)
 
-// Sweep draws step time, bubble and peak memory over what was varied, one
-// panel each over the values of X in the order of appearance, with a line a
-// series. Axis names what X is, "schedule.microbatches" for example; capacity
-// (bytes, 0 if unknown) is drawn with the memory.
+// Sweep draws time, bubble and peak memory over what was varied, one panel
+// each, with a line a series. Numbers on the axis keep their distances, on a
+// logarithmic scale where they span a factor of 8; other values stand in the
+// order of appearance. The knee of each line, from which on less than 5 % is to
+// be gained, is ringed. Of many series the fastest are drawn. Axis names what X
+// is, "schedule.microbatches" for example; capacity (bytes, 0 if unknown) is
+// drawn with the memory.
 func Sweep(axis string, points []SweepPoint, capacity float64, o Options) (*Figure, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -50,58 +69,152 @@ func Sweep(axis string, points []SweepPoint, capacity float64, o Options) (*Figu
 }
 
 type sweep struct {
-	axis          string
-	points        []SweepPoint
-	xs, names     []string
-	capacity      float64
-	steps, memory float64 // largest
-	bubble        float64
-	hollow        bool
+	axis     sweepAxis
+	curves   []sweepCurve
+	dropped  int // curves that are not drawn
+	capacity float64
+	aSample  bool
+
+	steps, memory, bubble float64 // largest of what is drawn
+	hollow                bool
+}
+
+// sweepCurve is the points of one series, ordered along the axis.
+type sweepCurve struct {
+	name   string
+	points []SweepPoint
+	knee   int // index into points; -1 for none
 }
 
 func newSweep(axis string, points []SweepPoint, capacity float64) *sweep {
-	s := &sweep{axis: axis, points: points, capacity: capacity}
+	s := &sweep{axis: newSweepAxis(axis, points), capacity: capacity, aSample: len(points) > 0}
+	for i := range points {
+		s.aSample = s.aSample && drawable(points[i].Samples)
+	}
+	index := map[string]int{}
 	for _, p := range points {
-		if !slices.Contains(s.xs, p.X) {
-			s.xs = append(s.xs, p.X)
+		i, ok := index[p.Series]
+		if !ok {
+			i = len(s.curves)
+			index[p.Series] = i
+			s.curves = append(s.curves, sweepCurve{name: p.Series})
 		}
-		if !slices.Contains(s.names, p.Series) {
-			s.names = append(s.names, p.Series)
-		}
-		if drawable(p.StepTime) {
-			s.steps = max(s.steps, p.StepTime)
-		}
-		if drawable(p.PeakMemory) {
-			s.memory = max(s.memory, p.PeakMemory)
-		}
-		if drawable(p.Bubble) {
-			s.bubble = max(s.bubble, p.Bubble)
-		}
-		s.hollow = s.hollow || !p.Fits
+		s.curves[i].points = append(s.curves[i].points, p)
+	}
+	s.choose()
+	for i := range s.curves {
+		s.prepare(&s.curves[i])
 	}
 	return s
 }
 
-func (s *sweep) facts() string {
-	best := -1
-	for i, p := range s.points {
-		if p.Fits && drawable(p.StepTime) && (best < 0 || p.StepTime < s.points[best].StepTime) {
-			best = i
+// choose keeps the fastest curves where there are too many, in their order.
+func (s *sweep) choose() {
+	if len(s.curves) <= maxCurves {
+		return
+	}
+	fastest := func(c *sweepCurve) float64 {
+		best := 0.0
+		for i := range c.points {
+			if t := c.points[i].time(s.aSample); c.points[i].Fits && drawable(t) && (best == 0 || t < best) {
+				best = t
+			}
+		}
+		return best
+	}
+	order := make([]int, len(s.curves))
+	times := make([]float64, len(s.curves))
+	for i := range order {
+		order[i], times[i] = i, fastest(&s.curves[i])
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		if none := times[a] == 0; none != (times[b] == 0) {
+			return cmp.Compare(times[b], times[a])
+		}
+		return cmp.Compare(times[a], times[b])
+	})
+	kept := slices.Sorted(slices.Values(order[:maxCurves]))
+	var curves []sweepCurve
+	for _, i := range kept {
+		curves = append(curves, s.curves[i])
+	}
+	s.dropped = len(s.curves) - len(curves)
+	s.curves = curves
+}
+
+// prepare orders a curve, finds its knee and stretches the panels to it.
+func (s *sweep) prepare(c *sweepCurve) {
+	slices.SortStableFunc(c.points, func(a, b SweepPoint) int { return cmp.Compare(s.axis.at[a.X], s.axis.at[b.X]) })
+	var at []int
+	var times []float64
+	for i := range c.points {
+		p := &c.points[i]
+		t := p.time(s.aSample)
+		s.steps = max(s.steps, orZero(t))
+		s.memory = max(s.memory, orZero(p.PeakMemory))
+		s.bubble = max(s.bubble, orZero(p.Bubble))
+		s.hollow = s.hollow || !p.Fits && (drawable(t) || drawable(p.PeakMemory))
+		if p.Fits && drawable(t) {
+			at, times = append(at, i), append(times, t)
 		}
 	}
-	if best < 0 {
-		return "no run fits in memory"
+	c.knee = -1
+	if k, ok := report.Knee(times); ok && s.axis.numbers {
+		c.knee = at[k]
 	}
-	p := s.points[best]
-	return facts("shortest step that fits: "+seconds(p.StepTime)+" at "+p.X, p.Series)
+}
+
+// orZero returns what is not drawn as 0.
+func orZero(x float64) float64 {
+	if drawable(x) {
+		return x
+	}
+	return 0
+}
+
+func (s *sweep) facts() string {
+	var best *SweepPoint
+	for i := range s.curves {
+		for k := range s.curves[i].points {
+			p := &s.curves[i].points[k]
+			if t := p.time(s.aSample); p.Fits && drawable(t) && (best == nil || t < best.time(s.aSample)) {
+				best = p
+			}
+		}
+	}
+	dropped := ""
+	if s.dropped > 0 {
+		dropped = fmt.Sprintf("the %d fastest of %d lines", len(s.curves), len(s.curves)+s.dropped)
+	}
+	if best == nil {
+		return facts("no run fits in memory", dropped)
+	}
+	what := "shortest step that fits: "
+	if s.aSample {
+		what = "least time a sample that fits: "
+	}
+	return facts(what+seconds(best.time(s.aSample))+" at "+best.X, best.Series, s.kneeFact(), dropped)
+}
+
+// kneeFact names the knee of a single line.
+func (s *sweep) kneeFact() string {
+	if len(s.curves) != 1 || s.curves[0].knee < 0 {
+		return ""
+	}
+	return "knee at " + s.curves[0].points[s.curves[0].knee].X
 }
 
 func (s *sweep) legend() []entry {
 	var out []entry
-	for i, n := range s.names {
-		if n != "" {
-			out = append(out, entry{label: n, color: series[i%len(series)], mark: markDot})
+	knees := false
+	for i, c := range s.curves {
+		if c.name != "" {
+			out = append(out, entry{label: c.name, color: series[i%len(series)], mark: markDot})
 		}
+		knees = knees || c.knee >= 0
+	}
+	if knees {
+		out = append(out, entry{label: "knee: more gains less than 5 %", color: ink, mark: markKnee})
 	}
 	if s.hollow {
 		out = append(out, entry{label: "does not fit in memory", color: ink, mark: markRing})
@@ -116,14 +229,6 @@ func (s *sweep) showsCapacity() bool {
 	return drawable(s.capacity) && s.memory > 0 && s.capacity <= 5*s.memory
 }
 
-// panel is one quantity of a sweep.
-type panel struct {
-	label string
-	unit  unit
-	top   float64
-	of    func(SweepPoint) float64
-}
-
 func (s *sweep) body(c draw.Canvas, t theme) {
 	u := timeUnit(s.steps)
 	b := pick(byteUnits, s.memory)
@@ -131,71 +236,13 @@ func (s *sweep) body(c draw.Canvas, t theme) {
 	if s.showsCapacity() {
 		memoryTop = max(memoryTop, s.capacity)
 	}
-	panels := []panel{
-		{"step time (" + u.name + ")", u, s.steps, func(p SweepPoint) float64 { return p.StepTime }},
-		{"bubble (% of the step)", unit{"%", 0.01}, max(s.bubble, 0.01), func(p SweepPoint) float64 { return p.Bubble }},
-		{"peak memory (" + b.name + ")", b, memoryTop, func(p SweepPoint) float64 { return p.PeakMemory }},
+	what := "step time ("
+	if s.aSample {
+		what = "time a sample ("
 	}
-	width := c.Size().X / vg.Length(len(panels))
-	for i, panel := range panels {
-		left := width * vg.Length(i)
-		s.drawPanel(draw.Crop(c, left, left+width-t.pt(20)-c.Size().X, 0, 0), t, panel, i == len(panels)-1)
-	}
-}
-
-func (s *sweep) drawPanel(c draw.Canvas, t theme, panel panel, isMemory bool) {
-	p := t.axes(s.axis, panel.label)
-	n := len(s.xs)
-	p.X.Label.TextStyle = t.fit(14, false, s.axis, c.Size().X*0.8)
-	p.X.Label.TextStyle.XAlign, p.X.Label.TextStyle.YAlign = draw.XCenter, draw.YBottom
-	p.X.Min, p.X.Max = -0.5, float64(n)-0.5
-	p.Y.Min, p.Y.Max = 0, max(panel.top, 1e-30)*1.08
-	p.X.Tick.Marker = s.xTicks(t, c.Size().X*0.8)
-	p.Y.Tick.Marker = linearTicks(p.Y.Max, panel.unit, 8)
-	p.Add(t.grid(false, true), plotFunc(func(c draw.Canvas, p *plot.Plot) {
-		for i := range s.names {
-			s.drawSeries(c, p, t, panel, i)
-		}
-		if isMemory && s.showsCapacity() {
-			y := c.Y(p.Y.Norm(s.capacity))
-			c.StrokeLine2(draw.LineStyle{Color: capacityColor, Width: t.pt(2.5)}, c.Min.X, y, c.Max.X, y)
-		}
-	}))
-	p.Draw(c)
-}
-
-// xTicks labels as many values as there is room for.
-func (s *sweep) xTicks(t theme, width vg.Length) plot.ConstantTicks {
-	sty := t.text(13)
-	widest := vg.Length(1)
-	for _, x := range s.xs {
-		widest = max(widest, sty.Width(x)+t.pt(8))
-	}
-	every := int(math.Ceil(float64(widest) * float64(len(s.xs)) / float64(width)))
-	var out plot.ConstantTicks
-	for i := 0; i < len(s.xs); i += max(every, 1) {
-		out = append(out, plot.Tick{Value: float64(i), Label: clip(sty, s.xs[i], width/2)})
-	}
-	return out
-}
-
-func (s *sweep) drawSeries(c draw.Canvas, p *plot.Plot, t theme, panel panel, i int) {
-	col := series[i%len(series)]
-	var pts []vg.Point
-	var full []bool
-	for x, name := range s.xs {
-		for _, pt := range s.points {
-			v := panel.of(pt)
-			if pt.X == name && pt.Series == s.names[i] && (drawable(v) || v == 0 && panel.unit.name == "%") {
-				pts = append(pts, vg.Point{X: c.X(p.X.Norm(float64(x))), Y: c.Y(p.Y.Norm(v))})
-				full = append(full, !pt.Fits)
-			}
-		}
-	}
-	if len(pts) > 1 {
-		c.StrokeLines(draw.LineStyle{Color: col, Width: t.pt(2)}, pts)
-	}
-	for k, pt := range pts {
-		t.spot(c, pt, col, full[k])
-	}
+	s.drawPanels(c, t, []panel{
+		{what + u.name + ")", u, s.steps, func(p *SweepPoint) float64 { return p.time(s.aSample) }},
+		{"bubble (% of the step)", unit{"%", 0.01}, max(s.bubble, 0.01), func(p *SweepPoint) float64 { return p.Bubble }},
+		{"peak memory (" + b.name + ")", b, memoryTop, func(p *SweepPoint) float64 { return p.PeakMemory }},
+	})
 }

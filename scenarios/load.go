@@ -47,6 +47,7 @@ func (l *loader) load(sets []string) (*step.Config, error) {
 		cfg.Name = l.defaultName()
 	}
 	l.complete(cfg)
+	l.keepBatch(cfg)
 	l.validate(cfg)
 	if err := l.out.err(); err != nil {
 		return nil, err

@@ -15,6 +15,7 @@ type loader struct {
 	main    *source
 	root    *node
 	sources int
+	batch   batch
 }
 
 func newLoader(main *source) *loader {

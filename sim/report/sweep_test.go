@@ -159,5 +159,5 @@ func TestSweepText(t *testing.T) {
 	var b strings.Builder
 	require.NoError(t, d.WriteText(&b, s))
 	assert.Contains(t, b.String(), "the best 20 of 500 points")
-	assert.Contains(t, b.String(), "1 oom; point 0: stage 0 is full")
+	assert.Contains(t, b.String(), "Out of memory: 1 of 500 points, first point 0: stage 0 is full")
 }

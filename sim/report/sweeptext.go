@@ -20,7 +20,7 @@ type SweepSummary struct {
 	Counts  map[string]int // by outcome
 	All     []SweepRow     // the first rows, as many as a figure draws
 	Best    []SweepRow     // that run, least time a sample first
-	Reasons []string       // why points do not run: one of each outcome
+	Failing []SweepRow     // the first of each outcome that is not a run
 }
 
 // maxKept is how many rows a summary keeps for the figure.
@@ -40,8 +40,8 @@ func (d *SweepDoc) Summarize() (*SweepSummary, error) {
 
 func (s *SweepSummary) add(row SweepRow) {
 	s.Points++
-	if s.Counts[row.Outcome]++; s.Counts[row.Outcome] == 1 && row.Reason != "" {
-		s.Reasons = append(s.Reasons, fmt.Sprintf("%s: point %d: %s", row.Outcome, row.Point, row.Reason))
+	if s.Counts[row.Outcome]++; s.Counts[row.Outcome] == 1 && row.Outcome != OutcomeOK {
+		s.Failing = append(s.Failing, row)
 	}
 	if len(s.All) < maxKept {
 		s.All = append(s.All, row)
@@ -140,10 +140,14 @@ func (d *SweepDoc) findings(b *strings.Builder, s *SweepSummary) {
 			fmt.Fprintf(b, "Knee%s: %s=%s; more brings less than 5 %% a sample\n", label, axis, r.Settings.Value(axis))
 		}
 	}
-	for _, reason := range s.Reasons {
-		outcome, _, _ := strings.Cut(reason, ":")
-		fmt.Fprintf(b, "%d %s; %s\n", s.Counts[outcome], outcome, strings.TrimPrefix(reason, outcome+": "))
+	for i := range s.Failing {
+		r := &s.Failing[i]
+		fmt.Fprintf(b, "%s: %d of %d points, first point %d: %s\n", outcomeWords[r.Outcome], s.Counts[r.Outcome], s.Points, r.Point, r.Reason)
 	}
+}
+
+var outcomeWords = map[string]string{
+	OutcomeOOM: "Out of memory", OutcomeInvalid: "Invalid", OutcomeDeadlock: "Deadlock", OutcomeFailed: "Failed",
 }
 
 // Knee returns the point at the curve's knee, nil if it has none. Only points

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"trainsim/plots"
+)
+
+// figureFlags say how the figures of a command look.
+type figureFlags struct {
+	formats []string
+	size    string
+	title   string
+	none    bool
+}
+
+// register adds --format, --size, --title and --no-plots.
+func (o *figureFlags) register(f *pflag.FlagSet) {
+	f.StringSliceVar(&o.formats, "format", []string{"png"}, "write figures as `FORMATS`, one or more of "+strings.Join(plots.Formats, ","))
+	f.StringVar(&o.size, "size", "1600x900", "`WIDTHxHEIGHT` of figures in pixels of 1/96 inch")
+	f.StringVar(&o.title, "title", "", "`TEXT` in the titles of figures in place of the scenario's name")
+	f.BoolVar(&o.none, "no-plots", false, "draw no figures")
+}
+
+// options checks the flags and returns them for package plots, one a format.
+func (o *figureFlags) options() ([]plots.Options, error) {
+	base := plots.Options{Title: o.title}
+	width, height, ok := strings.Cut(o.size, "x")
+	var err1, err2 error
+	base.Width, err1 = strconv.ParseFloat(width, 64)
+	base.Height, err2 = strconv.ParseFloat(height, 64)
+	if !ok || err1 != nil || err2 != nil {
+		return nil, usagef("--size %q: write WIDTHxHEIGHT, as in 1600x900", o.size)
+	}
+	var out []plots.Options
+	for _, format := range o.formats {
+		if err := checkFormat(format); err != nil {
+			return nil, err
+		}
+		base.Format = format
+		if err := base.Check(); err != nil {
+			return nil, usagef("--size %s: %s", o.size, strings.TrimPrefix(err.Error(), "plots: "))
+		}
+		if !slices.Contains(out, base) {
+			out = append(out, base)
+		}
+	}
+	if len(out) == 0 {
+		return nil, usagef("--format names no format; write %s", strings.Join(plots.Formats, ", "))
+	}
+	return out, nil
+}
+
+// drawFigure writes one figure in every format to path without its ending. A
+// figure without data is left out with a note.
+func (a *app) drawFigure(path string, options []plots.Options, draw func(plots.Options) (*plots.Figure, error)) error {
+	for _, o := range options {
+		fig, err := draw(o)
+		if err != nil {
+			a.notef("no figure: %s", strings.TrimPrefix(err.Error(), "plots: "))
+			return nil
+		}
+		name := fmt.Sprintf("%s.%s", path, o.Format)
+		if err := fig.Save(name); err != nil {
+			return err
+		}
+		a.notef("wrote %s", name)
+	}
+	return nil
+}

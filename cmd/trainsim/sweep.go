@@ -1,0 +1,285 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/plots"
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+)
+
+// sweepCommand is `trainsim sweep` with its flags.
+type sweepCommand struct {
+	*app
+	overrides
+	figures          figureFlags
+	vary             []string
+	zip, keep        string
+	out, shard       string
+	jobs             int
+	fresh, everyRank bool
+	maxEvents        uint64
+}
+
+// zipAll is what --zip without a list of keys stands for.
+const zipAll = "all"
+
+// newSweepCommand is `trainsim sweep`.
+func newSweepCommand(a *app) *cobra.Command {
+	s := &sweepCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "sweep SCENARIO --vary KEY=VALUES...",
+		Short: "Simulate a scenario over values of its keys: table, CSV, figure",
+		Long: `sweep simulates the product of the values of each --vary: every point is a full
+simulation, several at a time. VALUES are separated by commas; 2..8 counts from
+2 to 8, 4..32+4 by steps of 4, 2..64*2 doubles. What cannot run (invalid, out of
+memory, deadlock) is a row with its reason. When the layout or the number of GPUs
+varies, parallel.dp follows from the rest.
+
+Results are written to sweep.jsonl as they come. After an interruption or a
+crash the same command goes on where it stopped; --fresh starts over. At the end
+there are sweep.csv, sweep.json and sweep.png, the same whatever --jobs is.`,
+		Example: `  trainsim sweep 70b-tp4-pp2 --vary schedule.microbatches=2..64*2 --keep global_batch
+  trainsim sweep my.toml --vary parallel.pp=2,4 --vary schedule.microbatches=4..32*2
+  trainsim sweep my.toml --vary parallel.tp=1,2,4 --vary schedule.microbatch_size=1,2,4 --zip
+  trainsim sweep my.toml --vary parallel.tp=1..8*2 --shard 0/4`,
+		Args: cobra.ExactArgs(1),
+		RunE: s.run,
+	}
+	f := cmd.Flags()
+	s.overrides.flags(cmd)
+	f.StringArrayVar(&s.vary, "vary", nil, "give a key several values, as in `schedule.microbatches=2..64*2` (repeatable)")
+	f.StringVar(&s.zip, "zip", "", "let the keys in this `LIST`, without one all keys, advance together instead of multiplying")
+	f.Lookup("zip").NoOptDefVal = zipAll
+	f.StringVar(&s.keep, "keep", "", "keep `global_batch` as the scenario has it: other micro-batches follow")
+	f.StringVarP(&s.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-sweep)")
+	a.jsonFlag(cmd)
+	s.figures.register(f)
+	f.IntVarP(&s.jobs, "jobs", "j", 0, "simulate `N` points at a time; 0 is one a core")
+	shardFlag(f, &s.shard)
+	f.BoolVar(&s.fresh, "fresh", false, "start over, whatever results are there")
+	f.BoolVar(&s.everyRank, "no-fold", false, "simulate every rank, also those that cannot differ")
+	f.Uint64Var(&s.maxEvents, "max-events", 0, "give a point up after `N` events; 0 is no limit")
+	return cmd
+}
+
+func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
+	options, err := s.figures.options()
+	if err != nil {
+		return err
+	}
+	part, err := s.environmentShard(s.shard)
+	if err != nil {
+		return err
+	}
+	sweep, err := s.prepare(args[0], s.all(cmd))
+	if err != nil {
+		return err
+	}
+	head, err := s.header(sweep, part)
+	if err != nil {
+		return err
+	}
+	dir := s.out
+	if dir == "" {
+		dir = filepath.Join("trainsim-out", fileName(head.Scenario)+"-sweep")
+	}
+	c := &campaign{app: s.app, head: head, part: part, dir: part.folder(dir), fresh: s.fresh, jobs: s.jobs,
+		point: func(i int) *scenarioPoint { return s.load(sweep, i) }}
+	c.simulate = func(ctx context.Context, p *scenarioPoint) error {
+		return simulatePoint(ctx, p, step.Options{NoRecording: true, Fold: !s.everyRank, MaxEvents: s.maxEvents})
+	}
+	if s.figures.none {
+		options = nil
+	}
+	return c.run(cmd.Context(), func(doc *report.SweepDoc) error { return s.finish(doc, c.dir, options) })
+}
+
+// prepare reads the scenario and the axes.
+func (s *sweepCommand) prepare(name string, sets []string) (*scenarios.Sweep, error) {
+	if len(s.vary) == 0 {
+		return nil, usagef("nothing varies; write something like --vary schedule.microbatches=4,8,16")
+	}
+	sweep := &scenarios.Sweep{Sets: sets}
+	for _, text := range s.vary {
+		axis, err := scenarios.ParseAxis(text)
+		if err != nil {
+			return nil, usagef("--vary %v", err)
+		}
+		sweep.Axes = append(sweep.Axes, axis)
+	}
+	switch s.zip {
+	case "":
+	case zipAll:
+		for _, a := range sweep.Axes {
+			sweep.Zip = append(sweep.Zip, a.Key)
+		}
+	default:
+		sweep.Zip = strings.Split(s.zip, ",")
+	}
+	if err := sweep.Prepare(); err != nil {
+		return nil, usagef("%v", err)
+	}
+	var err error
+	if sweep.Template, err = s.template(name); err != nil {
+		return nil, err
+	}
+	if s.keep == "" {
+		return sweep, nil
+	}
+	if s.keep != "global_batch" {
+		return nil, usagef("--keep %q: write global_batch", s.keep)
+	}
+	base, err := sweep.Template.Load(sets)
+	if err == nil {
+		sweep.Batch = base.Samples()
+	}
+	return sweep, err
+}
+
+// template reads the text of a scenario: a file, a built-in name or "-" for stdin.
+func (a *app) template(name string) (*scenarios.Template, error) {
+	if name == "-" {
+		return scenarios.OpenReader(a.stdin, "standard input")
+	}
+	return scenarios.Open(name)
+}
+
+// header says what the sweep is. A scenario that is wrong whatever varies is an
+// error, not a sweep of invalid points.
+func (s *sweepCommand) header(sweep *scenarios.Sweep, part shard) (*report.JournalHeader, error) {
+	n := sweep.Len()
+	first, last := s.load(sweep, 0), s.load(sweep, n-1)
+	h := &report.JournalHeader{
+		Schema: report.JournalSchema, Version: version, Command: "sweep", Content: first.row.ID + last.row.ID,
+		Options: fmt.Sprintf("--zip=%s --keep=%s --no-fold=%t --max-events=%d --set %s", s.zip, s.keep, s.everyRank, s.maxEvents, strings.Join(sweep.Sets, " --set ")),
+		Points:  n, Shard: part.index, Shards: part.of,
+	}
+	for _, a := range sweep.Axes {
+		h.Axes = append(h.Axes, report.JournalAxis{Key: a.Key, Values: a.Values})
+	}
+	for _, p := range []*scenarioPoint{first, last} {
+		if p.cfg != nil {
+			h.Scenario = p.cfg.Name
+			return h, nil
+		}
+	}
+	base, err := sweep.Template.Load(sweep.Sets)
+	if err != nil {
+		return nil, err
+	}
+	h.Scenario = base.Name
+	return h, nil
+}
+
+// load resolves a point.
+func (s *sweepCommand) load(sweep *scenarios.Sweep, i int) *scenarioPoint {
+	p := &scenarioPoint{row: report.SweepRow{Point: i}}
+	for k, v := range sweep.Values(i) {
+		p.row.Settings = append(p.row.Settings, report.Setting{Key: sweep.Axes[k].Key, Value: v})
+	}
+	cfg, err := sweep.Load(i)
+	if err != nil {
+		p.row.ID = scenarios.InvalidIdentity(err, version)
+		p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
+		return p
+	}
+	p.cfg, p.row.ID = cfg, scenarios.Identity(cfg, version)
+	return p
+}
+
+// simulatePoint fills a point's row. Only an interruption is an error.
+func simulatePoint(ctx context.Context, p *scenarioPoint, o step.Options) error {
+	if p.cfg == nil {
+		return nil
+	}
+	err := guarded(func(int) error {
+		job, err := step.Build(p.cfg)
+		if err != nil {
+			p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
+			return nil
+		}
+		res, err := job.Run(ctx, o)
+		if err == nil {
+			p.row.Fill(res)
+		}
+		return err
+	}, 0)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, step.ErrDeadlock):
+		p.row.Outcome, p.row.Reason = report.OutcomeDeadlock, scenarios.Reason(err)
+	case err != nil:
+		p.row.Outcome, p.row.Reason = report.OutcomeFailed, scenarios.Reason(err)
+	}
+	return nil
+}
+
+// finish draws and prints a sweep whose rows are complete.
+func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, options []plots.Options) error {
+	sum, err := doc.Summarize()
+	if err != nil {
+		return err
+	}
+	if err := s.drawSweep(filepath.Join(dir, "sweep"), doc, sum, options); err != nil {
+		return err
+	}
+	if s.json {
+		err = doc.WriteJSON(s.stdout)
+	} else {
+		err = doc.WriteText(s.stdout, sum)
+	}
+	if err == nil {
+		err = sweepVerdict(sum)
+	}
+	return err
+}
+
+// drawSweep draws the figure of a sweep in each format.
+func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSummary, options []plots.Options) error {
+	axis := report.CurveAxis(doc.Axes)
+	var points []plots.SweepPoint
+	capacity, samples := 0.0, sum.ComparesSamples(axis)
+	for _, c := range report.Curves(sum.All, axis) {
+		for i := range c.Rows {
+			r := &c.Rows[i]
+			if r.Metrics == nil {
+				continue
+			}
+			p := plots.SweepPoint{X: r.Settings.Value(axis), Series: c.Series, Fits: r.Runs(),
+				StepTime: r.StepTime, Bubble: r.Bubble, PeakMemory: float64(r.PeakMemory)}
+			if samples {
+				p.Samples = float64(r.Samples)
+			}
+			capacity = max(capacity, float64(r.Capacity))
+			points = append(points, p)
+		}
+	}
+	return a.drawFigure(path, options, func(o plots.Options) (*plots.Figure, error) {
+		if o.Title == "" {
+			o.Title = doc.Scenario + ": sweep of " + axis
+		}
+		return plots.Sweep(axis, points, capacity, o)
+	})
+}
+
+// sweepVerdict is the error of a sweep without a point that runs.
+func sweepVerdict(s *report.SweepSummary) error {
+	switch {
+	case s.Counts[report.OutcomeFailed] > 0:
+		return fmt.Errorf("%d of %d points failed; the same command tries them again", s.Counts[report.OutcomeFailed], s.Points)
+	case s.Counts[report.OutcomeOK] > 0 || s.Points == 0:
+		return nil
+	case s.Counts[report.OutcomeInvalid] == s.Points:
+		return badInput(fmt.Errorf("no point of the sweep is valid"))
+	}
+	return unrunnable(fmt.Errorf("no point of the sweep runs"))
+}

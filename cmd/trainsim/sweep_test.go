@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/report"
+)
+
+// asProgram in the environment makes the test binary the command itself, so
+// that a test can kill it.
+const asProgram = "TRAINSIM_TEST_AS_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// small is a sweep of 24 points, some of them invalid, that takes a moment.
+func small(dir string, more ...string) []string {
+	return append([]string{"sweep", "pp4-1f1b-8", "-q", "--vary", "schedule.microbatches=2..24+2", "--vary", "schedule.kind=1f1b,interleaved", "-o", dir}, more...)
+}
+
+// folder reads all files of a folder, folders in it aside.
+func folder(t *testing.T, dir string) map[string]string {
+	out := map[string]string{}
+	for _, name := range listDir(t, dir) {
+		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
+			text, err := os.ReadFile(filepath.Join(dir, name))
+			require.NoError(t, err)
+			out[name] = string(text)
+		}
+	}
+	return out
+}
+
+// sameFolder compares folders and names the files that differ, not all of them.
+func sameFolder(t *testing.T, want, got map[string]string, why string) {
+	t.Helper()
+	for name := range want {
+		assert.True(t, want[name] == got[name], "%s: %s differs", why, name)
+	}
+	for name := range got {
+		assert.Contains(t, want, name, why)
+	}
+}
+
+// The results do not depend on how many points run at a time.
+func TestSweepIsTheSameWithOneAndEightWorkers(t *testing.T) {
+	one, eight := t.TempDir(), t.TempDir()
+	a := trainsim(small(one, "--jobs", "1")...)
+	b := trainsim(small(eight, "--jobs", "8")...)
+	require.Equal(t, exitOK, a.code, a.stderr)
+	assert.Equal(t, a, b)
+	files := folder(t, one)
+	sameFolder(t, files, folder(t, eight), "8 workers")
+	for _, name := range []string{"sweep.csv", "sweep.json", "sweep.jsonl", "sweep.png"} {
+		assert.NotEmpty(t, files[name], name)
+	}
+	assert.Contains(t, a.stdout, "pp4-1f1b-8: 24 points")
+	assert.Contains(t, a.stdout, "Invalid: ")
+	assert.Equal(t, files["sweep.json"], trainsim(small(one, "--json")...).stdout, "--json prints sweep.json")
+}
+
+// A point is what `run` makes of the same settings, every rank simulated.
+func TestSweepPointsAreRuns(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, trainsim("sweep", "70b-tp4-pp2", "-q", "--no-plots", "--vary", "schedule.microbatches=2,6", "-o", dir).code)
+	var doc struct{ Points []report.SweepRow }
+	require.NoError(t, json.Unmarshal([]byte(folder(t, dir)["sweep.json"]), &doc))
+	for _, p := range doc.Points {
+		var rep report.Report
+		r := trainsim("run", "70b-tp4-pp2", "-q", "--no-plots", "--json", "-o", dir, "--set", "schedule.microbatches="+p.Settings[0].Value)
+		require.NoError(t, json.Unmarshal([]byte(r.stdout), &rep))
+		assert.Equal(t, rep.StepTime, p.StepTime)
+		assert.Equal(t, rep.MFU, p.MFU)
+		assert.Equal(t, rep.Bubble.OverTotal, p.Bubble)
+		assert.Equal(t, rep.MemoryPerStage[0].NvidiaSMI, p.PeakMemory)
+	}
+}
+
+// killed runs a command line in a process of its own and kills it, as kill -9
+// does, once its journal has grown by so many rows; it reports whether the
+// process came to its end before that.
+func killed(t *testing.T, args []string, journal string, rows int) bool {
+	cmd := exec.Command(os.Args[0], args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	count := func() int {
+		text, _ := os.ReadFile(journal)
+		return bytes.Count(text, []byte("\n"))
+	}
+	before := count()
+	require.NoError(t, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	for {
+		select {
+		case err := <-ended:
+			require.NoError(t, err)
+			return true
+		default:
+		}
+		if count() >= before+rows {
+			require.NoError(t, cmd.Process.Kill())
+			return <-ended == nil
+		}
+	}
+}
+
+// A sweep that is killed again and again ends with the bytes of one that was
+// not, whatever the last write left behind.
+func TestSweepSurvivesKill(t *testing.T) {
+	whole, dir := t.TempDir(), t.TempDir()
+	require.Equal(t, exitOK, trainsim(small(whole)...).code)
+	journal := filepath.Join(dir, journalName)
+	attempts := 0
+	for done := false; !done; attempts++ {
+		done = killed(t, small(dir, "--jobs", "2"), journal, []int{3, 1, 4, 2, 5}[attempts%5])
+		if !done && attempts%2 == 0 { // a crash of the machine tears the last line
+			f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+			require.NoError(t, err)
+			f.WriteString(`{"point":3,"id":"0123`)
+			require.NoError(t, f.Close())
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ".sweep.csv.1-0.tmp"), []byte("half"), 0o666))
+		}
+	}
+	assert.Greater(t, attempts, 3)
+	sameFolder(t, folder(t, whole), folder(t, dir), "killed")
+}
+
+// However far the journal got, going on gives the same files.
+func TestSweepResumesFromAnyJournal(t *testing.T) {
+	whole := t.TempDir()
+	require.Equal(t, exitOK, trainsim(small(whole, "--no-plots")...).code)
+	files := folder(t, whole)
+	text := files[journalName]
+	for _, cut := range []int{0, 10, len(text) / 3, len(text)/2 + 1, len(text) - 1} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journalName), []byte(text[:cut]), 0o666))
+		args := small(dir, "--no-plots")
+		if cut == 10 { // a header that was never whole
+			r := trainsim(args...)
+			assert.Equal(t, exitFailure, r.code)
+			assert.Contains(t, r.stderr, "start over with --fresh")
+			args = append(args, "--fresh")
+		}
+		r := trainsim(args...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		sameFolder(t, files, folder(t, dir), fmt.Sprint("cut at ", cut))
+	}
+}
+
+// A failed point is tried again, and one of another scenario is not taken over.
+func TestSweepRunsAgainWhatDoesNotCount(t *testing.T) {
+	whole := t.TempDir()
+	require.Equal(t, exitOK, trainsim(small(whole, "--no-plots")...).code)
+	files := folder(t, whole)
+	lines := strings.SplitAfter(files[journalName], "\n")
+	lines[3] = strings.Replace(lines[3], `"outcome":"ok"`, `"outcome":"failed"`, 1)
+	lines[5] = strings.Replace(lines[5], `"step_time_s":0.`, `"step_time_s":7.`, 1)
+	_, after, _ := strings.Cut(lines[5], `"id":"`)
+	lines[5] = strings.Replace(lines[5], after[:32], strings.Repeat("0", 32), 1)
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journalName), []byte(strings.Join(lines, "")), 0o666))
+	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
+	sameFolder(t, files, folder(t, dir), "repaired")
+}
+
+func TestSweepRefusesAnotherSweepsFolder(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
+	files := folder(t, dir)
+	for want, more := range map[string][]string{
+		"what varies":            {"--vary", "parallel.tp=1,2"},
+		"what the scenario says": {"--set", "seed=3"},
+	} {
+		r := trainsim(small(dir, more...)...)
+		assert.Equal(t, exitUsage, r.code, want)
+		assert.Contains(t, r.stderr, "holds the results of another sweep")
+		sameFolder(t, files, folder(t, dir), "refused")
+	}
+	r := trainsim(small(dir, "--no-plots", "--set", "seed=3", "--fresh")...)
+	assert.Equal(t, exitOK, r.code, r.stderr)
+	assert.NotEqual(t, files["sweep.json"], folder(t, dir)["sweep.json"])
+}
+
+func TestTwoSweepsInOneFolderAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	unlock, err := lockFolder(dir)
+	require.NoError(t, err)
+	r := trainsim(small(dir, "--no-plots")...)
+	assert.Equal(t, exitFailure, r.code)
+	assert.Contains(t, r.stderr, dir+" is in use by another trainsim")
+	unlock()
+	assert.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
+}
+
+// Ctrl-C keeps what is done.
+func TestSweepInterrupted(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancel(context.Background())
+	var out, errs bytes.Buffer
+	journal := filepath.Join(dir, journalName)
+	go func() {
+		for ctx.Err() == nil {
+			if text, _ := os.ReadFile(journal); bytes.Count(text, []byte("\n")) > 3 {
+				cancel()
+			}
+		}
+	}()
+	args := append(small(dir, "--no-plots", "--jobs", "1"), "--quiet=false")
+	code := run(ctx, args, strings.NewReader(""), &out, &errs)
+	cancel()
+	assert.Equal(t, exitInterrupted, code)
+	assert.Empty(t, out.String())
+	assert.Contains(t, errs.String(), "the same command goes on from there\ntrainsim: interrupted\n")
+	text, err := os.ReadFile(journal)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, strings.Count(string(text), "\n"), 4)
+	assert.NotContains(t, listDir(t, dir), "sweep.csv")
+	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
+}
+
+func TestSweepExitCodes(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	sweep := func(args ...string) result {
+		n++
+		return trainsim(append([]string{"sweep", "-q", "--no-plots", "-o", filepath.Join(dir, fmt.Sprint(n))}, args...)...)
+	}
+	tests := []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "nothing varies", []string{"pp4-1f1b-8"}},
+		{exitUsage, "--vary parallel.tpp is not a key", []string{"pp4-1f1b-8", "--vary", "parallel.tpp=1"}},
+		{exitUsage, `--keep "x"`, []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=1", "--keep", "x"}},
+		{exitUsage, `--size "9"`, []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=1", "--size", "9"}},
+		{exitUsage, "--size 9x9: a figure of 9 x 9 pixels", []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=1", "--size", "9x9"}},
+		{exitUsage, `--format "gif"`, []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=1", "--format", "png,gif"}},
+		{exitUsage, `--shard "3/3"`, []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=1", "--shard", "3/3"}},
+		{exitInput, "is neither a file nor a built-in scenario", []string{"nonesuch", "--vary", "schedule.microbatches=1"}},
+		{exitInput, "--set:1:", []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=1,2", "--set", "parallel.tp=banana"}},
+		{exitInput, "no point of the sweep is valid", []string{"pp4-1f1b-8", "--vary", "parallel.pp=3,5"}},
+		{exitUnrunnable, "no point of the sweep runs", []string{"7b-dp8-8x24gb", "--vary", "schedule.microbatches=1,2"}},
+		{exitFailure, "2 of 2 points failed", []string{"pp4-1f1b-8", "--vary", "schedule.microbatches=4,8", "--max-events", "5"}},
+	}
+	for _, tt := range tests {
+		r := sweep(tt.args...)
+		assert.Equal(t, tt.code, r.code, "%v: %s", tt.args, r.stderr)
+		assert.Contains(t, r.stderr, tt.want, tt.args)
+	}
+}
+
+// The figure comes in every format asked for, with the same bytes each time.
+func TestSweepFormats(t *testing.T) {
+	one, two := t.TempDir(), t.TempDir()
+	for _, dir := range []string{one, two} {
+		r := trainsim("sweep", "pp4-1f1b-8", "-q", "--vary", "schedule.microbatches=2..16*2", "--format", "png,svg,pdf", "--size", "800x450", "--title", "A title", "-o", dir)
+		require.Equal(t, exitOK, r.code, r.stderr)
+	}
+	files := folder(t, one)
+	sameFolder(t, files, folder(t, two), "again")
+	assert.Contains(t, files["sweep.svg"], "A title")
+	assert.True(t, strings.HasPrefix(files["sweep.pdf"], "%PDF"))
+}

@@ -1,0 +1,40 @@
+package scenarios
+
+import (
+	"io"
+
+	"trainsim/sim/step"
+)
+
+// Template is the text of a scenario, read once, from which any number of
+// variants is made. It may be used from several goroutines.
+type Template struct{ main source }
+
+// Open reads the text of a scenario: a file, or a built-in one by name. What is
+// wrong with the text itself shows when a variant is made.
+func Open(name string) (*Template, error) {
+	src, err := openScenario(name)
+	if err != nil {
+		return nil, err
+	}
+	return &Template{*src}, nil
+}
+
+// OpenReader is [Open] for a stream; name stands for it in messages.
+func OpenReader(r io.Reader, name string) (*Template, error) {
+	text, err := readAll(r, name, "a scenario")
+	if err != nil {
+		return nil, err
+	}
+	return &Template{source{name: name, dir: ".", text: text}}, nil
+}
+
+// Load makes a variant: see [LoadWith].
+func (t *Template) Load(sets []string) (*step.Config, error) { return t.loader().load(sets) }
+
+// loader returns a loader with a copy of the source, which keeps notes while
+// it is read.
+func (t *Template) loader() *loader {
+	src := t.main
+	return newLoader(&src)
+}
