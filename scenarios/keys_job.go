@@ -61,6 +61,8 @@ var parallelKeys = []Key{
 	{Path: "parallel.dp", Unit: "ranks", Derived: "gpus / (tp * pp * cp)", Min: 1, Max: 1 << 20, Text: "Data parallel size: how many replicas train on different samples."},
 	{Path: "parallel.cp", Unit: "ranks", Default: "1", Min: 1, Max: 1 << 16, Text: "Context parallel size: over how many ranks each sequence is split."},
 	{Path: "parallel.ep", Unit: "ranks", Default: "1", Min: 1, Max: 1 << 16, Text: "Expert parallel size: over how many ranks the experts of a layer are split; 1 for a model without experts."},
+	{Path: "parallel.cp_comm", Default: `"auto"`, Values: []string{"auto", "p2p", "a2a"},
+		Text: "How context parallel ranks exchange: p2p passes keys and values around a ring beside the attention; a2a trades sequence for heads by all-to-all (Ulysses); auto is a2a where tp * cp divides the heads and NVLink joins the ranks."},
 	{Path: "parallel.sequence_parallel", Unit: boolean, Default: "false", Text: "Norms and dropouts between the tensor parallel regions work on a tp-th of the sequence each; all-reduces become reduce-scatters and all-gathers."},
 	{Path: "parallel.zero", Unit: "stage", Default: "0", Max: 3, Text: "Which state is sharded over the data parallel ranks: 1 optimizer state (Megatron's distributed optimizer), 2 also gradients, 3 also weights (FSDP full shard)."},
 	{Path: "parallel.fsdp_group", Unit: "ranks", Default: "0", Max: 1 << 20, Text: "Ranks that a shard of ZeRO 2 or 3 spans (hybrid sharding); 0 is the whole data parallel group."},

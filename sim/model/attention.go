@@ -29,6 +29,9 @@ func (b *builder) core(qkv value, heads, kv, d int64) value {
 	if b.Attention == Unfused {
 		return b.unfusedCore(qkv, heads, kv, d)
 	}
+	if b.TradeHeads && b.CP > 1 {
+		return b.ulyssesCore(qkv, heads, kv, d)
+	}
 	return b.flashCore(qkv, heads, kv, d)
 }
 

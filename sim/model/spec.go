@@ -32,6 +32,9 @@ type Spec struct {
 	Config
 	TP, CP           int64
 	SequenceParallel bool
+	// TradeHeads exchanges sequence for heads around the attention (all-to-all)
+	// instead of passing keys and values around a ring.
+	TradeHeads bool
 	// OverlapTP cuts sequence-parallel collectives into pieces that run beside
 	// the matrix product that needs or makes them (Transformer Engine's
 	// userbuffers). Without it only collectives that nothing waits for overlap,

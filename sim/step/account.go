@@ -88,7 +88,7 @@ type account struct {
 	outside [memory.NumKinds]int64
 	alloc   *memory.Allocator
 	live    map[liveKey][]memory.Ref
-	kept    map[string]bool // tensors that stay, by name
+	kept    map[string]bool        // tensors that stay, by name
 	pool    map[int][][]memory.Ref // spare slices by length
 	step    int
 	action  int32

@@ -36,6 +36,7 @@ func (c *Config) spec() (*model.Spec, error) {
 	}
 	s := &model.Spec{
 		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
+		TradeHeads:       c.tradesHeads(),
 		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
 		OverlapTP:        c.Parallel.OverlapTP,
 		SerialTP:         c.serialTP(),
@@ -98,6 +99,21 @@ func (c *Config) fusedLoss() (bool, error) {
 		return false, nil
 	}
 	return false, fmt.Errorf("cross_entropy %q is unknown; write auto, fused or unfused", c.Training.CrossEntropy)
+}
+
+// tradesHeads resolves parallel.cp_comm: an all-to-all moves less than a ring
+// of keys and values where the heads divide by the ranks and NVLink joins them.
+func (c *Config) tradesHeads() bool {
+	p := &c.Parallel
+	switch p.CPComm {
+	case "a2a":
+		return true
+	case "p2p":
+		return false
+	}
+	ranks := int64(p.TP * p.CP)
+	return c.Model.KV()%ranks == 0 && c.Model.Heads%ranks == 0 &&
+		int(ranks) <= c.Cluster.GPUsPerNode && c.Cluster.NVLinks > 0
 }
 
 // serialTP reports whether collectives miss their overlap in the backward.

@@ -26,17 +26,18 @@ type Config struct {
 
 // Parallel is the layout of the job: gpus = tp * cp * dp * pp.
 type Parallel struct {
-	TP                 int  `toml:"tp"`
-	PP                 int  `toml:"pp"`
-	DP                 int  `toml:"dp"`
-	CP                 int  `toml:"cp"`
-	EP                 int  `toml:"ep"`
-	SequenceParallel   bool `toml:"sequence_parallel"`
-	ZeRO               int  `toml:"zero"`
-	FSDPGroup          int  `toml:"fsdp_group"` // ranks that a ZeRO-2/3 shard spans; dp when 0
-	OverlapGradReduce  bool `toml:"overlap_grad_reduce"`
-	OverlapParamGather bool `toml:"overlap_param_gather"`
-	OverlapTP          bool `toml:"overlap_tp"`
+	TP                 int    `toml:"tp"`
+	PP                 int    `toml:"pp"`
+	DP                 int    `toml:"dp"`
+	CP                 int    `toml:"cp"`
+	EP                 int    `toml:"ep"`
+	CPComm             string `toml:"cp_comm"` // how context-parallel ranks exchange: auto | p2p | a2a
+	SequenceParallel   bool   `toml:"sequence_parallel"`
+	ZeRO               int    `toml:"zero"`
+	FSDPGroup          int    `toml:"fsdp_group"` // ranks that a ZeRO-2/3 shard spans; dp when 0
+	OverlapGradReduce  bool   `toml:"overlap_grad_reduce"`
+	OverlapParamGather bool   `toml:"overlap_param_gather"`
+	OverlapTP          bool   `toml:"overlap_tp"`
 	// GradBucket is how many bytes of gradients one data-parallel collective
 	// carries when it overlaps; 0 is the framework's own rule.
 	GradBucket sim.Bytes `toml:"grad_bucket"`
@@ -68,7 +69,7 @@ type Training struct {
 	Recompute     string `toml:"recompute"`        // none | selective | full | every-n | sqrt
 	RecomputeN    int    `toml:"recompute_layers"` // every-n: a checkpoint every so many layers
 	Dropout       bool   `toml:"dropout"`
-	CrossEntropy  string `toml:"cross_entropy"`    // auto | fused | unfused
+	CrossEntropy  string `toml:"cross_entropy"` // auto | fused | unfused
 }
 
 // Memory is what the caching allocator is told.
