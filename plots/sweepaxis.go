@@ -81,7 +81,7 @@ func (a *sweepAxis) ticks(t theme, width vg.Length) plot.ConstantTicks {
 		}
 		out = append(out, tick)
 	}
-	if len(out) > 200 { // unlabelled ticks would run together
+	if len(out) > denseAxis { // unlabelled ticks would run together
 		out = slices.DeleteFunc(out, func(k plot.Tick) bool { return k.Label == "" })
 	}
 	return out

@@ -67,15 +67,23 @@ func (s *sweep) drawCurve(c draw.Canvas, p *plot.Plot, t theme, panel panel, i i
 	if len(line) > 1 {
 		c.StrokeLines(draw.LineStyle{Color: col, Width: t.pt(2)}, line)
 	}
+	dense := len(s.axis.values) > denseAxis
 	for k, at := range line {
-		t.spot(c, at, col, !s.curves[i].points[shown[k]].Fits)
-		if shown[k] == s.curves[i].knee {
+		knee, full := shown[k] == s.curves[i].knee, !s.curves[i].points[shown[k]].Fits
+		if !dense || knee || full || len(line) == 1 {
+			t.spot(c, at, col, full)
+		}
+		if knee {
 			t.ring(c, at)
 		}
 	}
 }
 
+// denseAxis is the number of values from which dots would hide the line.
+const denseAxis = 40
+
 // ring marks a spot that stands out.
 func (t theme) ring(c draw.Canvas, at vg.Point) {
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: t.pt(8.5), Shape: draw.RingGlyph{}}, at)
+	c.DrawGlyphNoClip(draw.GlyphStyle{Color: ink, Radius: t.pt(9), Shape: draw.RingGlyph{}}, at)
 }

@@ -130,19 +130,30 @@ func (d *SweepDoc) findings(b *strings.Builder, s *SweepSummary) {
 	} else {
 		b.WriteString("No point runs.\n")
 	}
-	axis := CurveAxis(d.Axes)
-	for _, c := range Curves(s.All, axis) {
-		if r := c.Knee(); r != nil {
-			label := ""
-			if c.Series != "" {
-				label = " (" + c.Series + ")"
-			}
-			fmt.Fprintf(b, "Knee%s: %s=%s; more brings less than 5 %% a sample\n", label, axis, r.Settings.Value(axis))
-		}
-	}
+	d.knees(b, s)
 	for i := range s.Failing {
 		r := &s.Failing[i]
 		fmt.Fprintf(b, "%s: %d of %d points, first point %d: %s\n", outcomeWords[r.Outcome], s.Counts[r.Outcome], s.Points, r.Point, r.Reason)
+	}
+}
+
+// maxKnees is of how many curves the text names the knee.
+const maxKnees = 6
+
+// knees names the knees of the curves or, of many, of the best point's.
+func (d *SweepDoc) knees(b *strings.Builder, s *SweepSummary) {
+	axis := CurveAxis(d.Axes)
+	curves := Curves(s.All, axis)
+	for _, c := range curves {
+		r := c.Knee()
+		if r == nil || len(curves) > maxKnees && !slices.ContainsFunc(c.Rows, func(r SweepRow) bool { return r.Point == s.Best[0].Point }) {
+			continue
+		}
+		label := ""
+		if c.Series != "" {
+			label = " (" + c.Series + ")"
+		}
+		fmt.Fprintf(b, "Knee%s: %s=%s; more gains less than 5 %% a sample\n", label, axis, r.Settings.Value(axis))
 	}
 }
 
