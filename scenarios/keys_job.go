@@ -50,7 +50,7 @@ var modelKeys = []Key{
 	{Path: "model.head_bias", Unit: boolean, Default: "false", Text: "A bias over the vocabulary in the head."},
 	{Path: "model.pooler", Unit: boolean, Default: "false", Text: "BERT's pooler: one dense layer over hidden."},
 	{Path: "model.bare", Unit: boolean, Default: "false", Text: "Leaves out embedding, head and loss: transformer layers alone, for comparing schedules with their closed forms."},
-	{Path: "model.vocab_multiple", Unit: "tokens", Default: "0", Max: 1 << 20, Text: "The vocabulary is padded to a multiple of this times tp (Megatron's make-vocab-size-divisible-by); 0 pads to tp only."},
+	{Path: "model.vocab_multiple", Unit: "tokens", Default: "128", Max: 1 << 20, Text: "The vocabulary is padded to a multiple of this times tp (Megatron's make-vocab-size-divisible-by, 128 there); 0 pads to tp only."},
 	{Path: "model.embedding_width", Unit: "elements", Derived: "hidden", Max: 1 << 20, Text: "Width of the token embedding where the model projects it to hidden (OPT-350M)."},
 }
 
@@ -84,9 +84,17 @@ var scheduleKeys = []Key{
 	{Path: "schedule.first_last_layers", Default: `"even"`, Values: []string{"even", "embedding-balanced", "one-fewer-each", "auto"},
 		Text: "How the layers are split over the stages: even needs a divisor; embedding-balanced counts embedding and head as one layer each; one-fewer-each gives the first and the last stage one layer fewer; auto splits so that the stages take the same time."},
 	{Path: "schedule.layers_per_stage", Unit: "layers", Derived: "first_last_layers", Max: 100000, Text: "Layers of every stage, from the first to the last (pp * virtual_stages numbers that add up to layers)."},
+	{Path: "schedule.no_optimizer_barrier", Unit: boolean, Default: "false", Text: "Every rank begins its next step when it is done, without waiting for the gradient norm of the others (the zero-bubble papers' post-validation); the step is then the longest span of a rank."},
 	{Path: "schedule.blocking_p2p", Unit: boolean, Default: "false", Text: "Sends and receives stop the compute stream, as in Megatron-LM's plain 1F1B. Schedules whose neighbours send to each other at the same time deadlock with it."},
 	{Path: "schedule.file", Default: `""`, Text: "Path of a schedule in the CSV notation of torch.distributed.pipelining, relative to the scenario; with kind = \"csv\"."},
 	{Path: "schedule.csv", Default: `""`, Derived: "the content of file", Text: "The schedule of kind = \"csv\" itself, in place of a file."},
+}
+
+var faultKeys = []Key{
+	{Path: "faults", Text: "Departures from a healthy cluster; the report says what they cost."},
+	{Path: "faults.slow_links", Default: "[]", Text: "Links that keep a part of their speed, as in [\"node0/nic0/tx=0.5\", \"node3/nic0/=0.1@200ms\"]: NAME=FACTOR, from a TIME of the step on; a name that ends in / means all links below it."},
+	{Path: "faults.slow_gpus", Default: "[]", Text: "Ranks whose kernels keep a part of their speed, as in [\"5=0.8\"]: RANK=FACTOR, from a TIME of the step on."},
+	{Path: "faults.jitter", Unit: "share", Default: "0.0", Max: 1, Text: "Standard deviation of every kernel's time, as a share of it, drawn from the scenario's seed."},
 }
 
 var trainingKeys = []Key{

@@ -74,10 +74,12 @@ func bubble(res *step.Result) Bubble {
 		b.PerStage = append(b.PerStage, idle.Seconds())
 		warm, cool, uneven, comm = warm+t.Warmup, cool+t.Cooldown, uneven+t.Imbalance, comm+t.PP
 	}
+	straggler = costOfFaults(res, &warm, &cool, &uneven, &comm)
 	share := func(t sim.Time) float64 { return t.Seconds() / float64(n) }
 	b.Causes = Causes{Warmup: share(warm), Cooldown: share(cool), Imbalance: share(uneven),
 		Communication: share(comm), Straggler: share(straggler)}
 	b.Seconds = share(warm + cool + uneven + comm + straggler)
+	b.Definitions = definitions(res.Stages)
 	total := res.StepTime.Seconds()
 	if total > 0 {
 		b.OverTotal = b.Seconds / total
@@ -86,6 +88,50 @@ func bubble(res *step.Result) Bubble {
 		b.OverIdeal = b.Seconds / busy
 	}
 	return b
+}
+
+// costOfFaults moves what the idle times grew by through the scenario's faults
+// to a cause of its own.
+func costOfFaults(res *step.Result, causes ...*sim.Time) sim.Time {
+	if res.Healthy == nil {
+		return 0
+	}
+	healthy := make([]sim.Time, len(causes))
+	for _, t := range res.Healthy {
+		for i, x := range []sim.Time{t.Warmup, t.Cooldown, t.Imbalance, t.PP} {
+			healthy[i] += x
+		}
+	}
+	var cost sim.Time
+	for i, c := range causes {
+		if grown := *c - healthy[i]; grown > 0 {
+			cost += grown
+			*c = healthy[i]
+		}
+	}
+	return cost
+}
+
+// definitions computes the measures that papers call the bubble.
+func definitions(stages []step.StageTime) BubbleDefinitions {
+	var d BubbleDefinitions
+	first, last := stages[0].First, stages[0].Last
+	var span, work sim.Time
+	for _, t := range stages {
+		first, last = min(first, t.First), max(last, t.Last)
+		span = max(span, t.Last-t.First)
+		work += t.Busy
+	}
+	mean := work.Seconds() / float64(len(stages))
+	makespan := (last - first).Seconds()
+	d.Makespan, d.Span = makespan-mean, span.Seconds()-mean
+	if mean > 0 {
+		d.OverIdeal = d.Makespan / mean
+	}
+	if makespan > 0 {
+		d.OverTotal = d.Makespan / makespan
+	}
+	return d
 }
 
 // MemoryOf turns the step's memory accounts into the report's.

@@ -111,6 +111,9 @@ func (r *Report) causeLine(b *strings.Builder) {
 	if len(r.TimePerStage) < 2 {
 		return
 	}
+	d := r.Bubble.Definitions
+	fmt.Fprintf(b, "Bubble as papers define it: makespan - work %s, %.1f %% of work (Megatron-LM, GPipe), %.1f %% of the makespan (bubble rate); longest span - work %s (zero bubble)\n",
+		seconds(d.Makespan), 100*d.OverIdeal, 100*d.OverTotal, seconds(d.Span))
 	c := r.Bubble.Causes
 	fmt.Fprintf(b, "Bubble by cause: warm-up %s, cool-down %s, imbalance %s, communication %s, straggler %s\n",
 		seconds(c.Warmup), seconds(c.Cooldown), seconds(c.Imbalance), seconds(c.Communication), seconds(c.Straggler))

@@ -38,6 +38,23 @@ type Bubble struct {
 	OverIdeal float64   `json:"over_ideal"`
 	PerStage  []float64 `json:"per_stage"`
 	Causes    Causes    `json:"causes"`
+	// Definitions holds the figures that papers call the bubble, each by name.
+	Definitions BubbleDefinitions `json:"definitions"`
+}
+
+// BubbleDefinitions are the four measures in use. Work is the mean over the
+// stages of what their micro-batches take, exposed collectives included; the
+// makespan runs from the first action of any stage to the end of the last.
+type BubbleDefinitions struct {
+	// Makespan is makespan - work: what a barrier at the optimizer sees.
+	Makespan float64 `json:"makespan_minus_work_s"`
+	// OverIdeal is that over work: Megatron-LM's and GPipe's (p-1)/m.
+	OverIdeal float64 `json:"over_ideal"`
+	// OverTotal is that over the makespan: the "bubble rate", (p-1)/(m+p-1).
+	OverTotal float64 `json:"over_total"`
+	// Span is the longest span of a stage, first start to last end, minus work:
+	// the zero-bubble papers' objective, which start skew does not enter.
+	Span float64 `json:"span_minus_work_s"`
 }
 
 // Causes splits Bubble.Seconds: they add up to it.

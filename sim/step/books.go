@@ -62,6 +62,9 @@ func (m *machine) bookIdle(rs *rankState, until sim.Time) {
 // bookWait books a wait that ends now for something that got under way at
 // started: idle until then, communication from then on.
 func (m *machine) bookWait(rs *rankState, b book, started sim.Time) {
+	if rs.working {
+		rs.stalled += m.engine.Now() - rs.clock
+	}
 	m.bookIdle(rs, min(started, m.engine.Now()))
 	m.book(rs, b, m.engine.Now())
 }

@@ -22,6 +22,7 @@ type Config struct {
 	Memory      Memory                `toml:"memory"`
 	Host        Host                  `toml:"host"`
 	NCCL        interconnect.Settings `toml:"nccl"`
+	Faults      Faults                `toml:"faults"`
 }
 
 // Parallel is the layout of the job: gpus = tp * cp * dp * pp.
@@ -56,9 +57,12 @@ type Schedule struct {
 	MemoryCap       int    `toml:"memory_cap"`        // zb-auto: live activations a rank may hold; 0 is the kind's default
 	FirstLastLayers string `toml:"first_last_layers"` // even | embedding-balanced | one-fewer-each | auto
 	LayersPerStage  []int  `toml:"layers_per_stage"`  // one entry a virtual stage, overrides FirstLastLayers
-	BlockingP2P     bool   `toml:"blocking_p2p"`      // sends and receives stop the compute stream, as Megatron's 1F1B does
-	File            string `toml:"file"`              // kind = "csv": the schedule's file
-	CSV             string `toml:"csv"`               // its content, or the schedule itself without a file
+	// NoBarrier lets every rank begin its next step when it is done, without
+	// waiting for the others' gradient norm (the optimizer's post-validation).
+	NoBarrier   bool   `toml:"no_optimizer_barrier"`
+	BlockingP2P bool   `toml:"blocking_p2p"` // sends and receives stop the compute stream, as Megatron's 1F1B does
+	File        string `toml:"file"`         // kind = "csv": the schedule's file
+	CSV         string `toml:"csv"`          // its content, or the schedule itself without a file
 }
 
 // Training is precision, optimizer and recomputation.

@@ -27,6 +27,7 @@ type machine struct {
 	sends    []*interconnect.Plan // by actor*pp + pipeline rank of the receiver
 	blocking bool                 // sends and receives stop the compute stream
 	slowed   map[slowedKey]sim.Time
+	troubles *troubles // nil on a healthy cluster
 	record   *recorder
 	done     int
 	end      sim.Time
@@ -74,7 +75,10 @@ type rankState struct {
 	backwards int32 // begun
 	books     books
 	window    window // of an asynchronous schedule's steady state
-	recorded  int32  // index in the recorder, -1: not recorded
+	// When micro-batches began and ended, and how long its actions took.
+	first, last, busyTime sim.Time
+	stalled               sim.Time // waiting for hand-offs within the present action
+	recorded              int32    // index in the recorder, -1: not recorded
 }
 
 func newMachine(j *Job, e *sim.Engine, fold bool) *machine {
@@ -149,6 +153,9 @@ func (m *machine) advance(r int32) {
 func (m *machine) finish(r int32) {
 	rs := &m.ranks[r]
 	rs.wait = finished
+	if m.job.Config.Schedule.NoBarrier && !m.job.Program.Async {
+		rs.window.to, rs.window.end = rs.books, rs.clock
+	}
 	m.done++
 	m.end = max(m.end, m.engine.Now())
 }
@@ -168,6 +175,11 @@ func (m *machine) endAction(r int32, a *action) {
 	if rs.recorded >= 0 && rs.working {
 		m.record.action(rs, a, rs.began, rs.clock)
 	}
+	if a.parts[0].microbatch >= 0 && rs.working {
+		rs.last = rs.clock
+		rs.busyTime += rs.clock - rs.began - rs.stalled
+	}
+	rs.stalled = 0
 	for _, p := range a.list() {
 		if p.kind == trace.Forward {
 			rs.forwards--
@@ -186,6 +198,10 @@ func (rs *rankState) beginAction(a *action, at sim.Time) {
 		return
 	}
 	rs.working, rs.began = true, at
+	if a.parts[0].microbatch >= 0 && rs.backwards == 0 && rs.busyTime == 0 {
+		rs.first = at
+		rs.openWindow()
+	}
 	for _, p := range a.list() {
 		if p.kind == trace.Backward || p.kind == trace.BackwardInput {
 			rs.backwards++
@@ -259,6 +275,9 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 	dur := in.dur
 	if rs.busy > 0 {
 		dur = m.beside(in.index, rs.busy)
+	}
+	if m.troubles != nil {
+		dur = m.troubles.trouble(r, start, dur)
 	}
 	rs.beginAction(a, start)
 	m.book(rs, bookOf[in.what], start+dur)

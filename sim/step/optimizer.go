@@ -106,6 +106,9 @@ func (j *Job) gradNorm(e *emitter, s *stage) {
 		e.stream("unscale", gpu.Optimizer, n*j.dp.gradBytes, n*j.dp.gradBytes)
 	}
 	e.stream("grad_norm", gpu.Reduction, n*j.dp.gradBytes, 0)
+	if j.Config.Schedule.NoBarrier {
+		return
+	}
 	if j.hasWorldGroup() {
 		c := model.Comm{Group: model.World, Collective: model.AllReduce, Bytes: 4}
 		e.communicate("grad_norm_all_reduce", c, false, 0)

@@ -30,16 +30,20 @@ type Options struct {
 
 // Result is what a run did.
 type Result struct {
-	Job       *Job
-	StepTime  sim.Time
-	Stages    []StageTime // of one rank of each pipeline rank
-	Memory    []RankMemory
-	OOM       *OOM     // the first allocation that failed, nil if all fit
-	OOMAt     sim.Time // when it failed
-	Comms     []CommTotal
-	Links     []LinkTotal
-	Recording *trace.Recording
-	Events    uint64
+	Job      *Job
+	StepTime sim.Time
+	Stages   []StageTime // of one rank of each pipeline rank
+	// Healthy and HealthyStep are the same without the scenario's faults; nil
+	// when it has none.
+	Healthy     []StageTime
+	HealthyStep sim.Time
+	Memory      []RankMemory
+	OOM         *OOM     // the first allocation that failed, nil if all fit
+	OOMAt       sim.Time // when it failed
+	Comms       []CommTotal
+	Links       []LinkTotal
+	Recording   *trace.Recording
+	Events      uint64
 	// RanksSimulated is how many ranks were actors of their own.
 	RanksSimulated int
 }
@@ -49,6 +53,9 @@ type StageTime struct {
 	Compute, Recompute, Host, TP, PP, DP, CP, EP, Optimizer sim.Time
 	// Warmup, Cooldown and Imbalance are the pipeline's idle time by phase.
 	Warmup, Cooldown, Imbalance sim.Time
+	// First and Last are when the stage's first action of a micro-batch began
+	// and its last one ended, Busy what its actions took, hand-offs aside.
+	First, Last, Busy sim.Time
 }
 
 // CommTotal sums one kind of collective over one kind of group, for the rank
@@ -79,12 +86,30 @@ func Run(ctx context.Context, c *Config, o Options) (*Result, error) {
 	return j.Run(ctx, o)
 }
 
-// Run simulates one steady step of the job.
+// Run simulates one steady step of the job. With faults it simulates the
+// healthy cluster as well, to know what they cost.
 func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	account, err := j.Account()
 	if err != nil {
 		return nil, err
 	}
+	if !j.Config.Faults.Any() {
+		return j.simulate(ctx, o, account, false)
+	}
+	healthy, err := j.simulate(ctx, Options{NoRecording: true, Fold: o.Fold, MaxEvents: o.MaxEvents}, account, false)
+	if err != nil {
+		return nil, err
+	}
+	o.Fold = false // faults tell ranks apart
+	res, err := j.simulate(ctx, o, account, true)
+	if err != nil {
+		return nil, err
+	}
+	res.Healthy, res.HealthyStep = healthy.Stages, healthy.StepTime
+	return res, nil
+}
+
+func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, faults bool) (*Result, error) {
 	var e sim.Engine
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
@@ -93,6 +118,11 @@ func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	m.record.links = newLinkMeter(len(j.Topology.Links()))
 	if !o.NoRecording {
 		m.network.Record(m.record.links.change)
+	}
+	if faults {
+		if err := m.plant(); err != nil {
+			return nil, err
+		}
 	}
 	m.start()
 	if err := e.Run(ctx); err != nil {
@@ -146,12 +176,14 @@ func (m *machine) result(account []RankMemory) *Result {
 	for s := range j.stages {
 		m.bookEnd(&m.ranks[s*columns])
 	}
-	if j.Program.Async {
+	if j.Program.Async || j.Config.Schedule.NoBarrier {
 		r.StepTime = m.steady()
 	}
 	for s := range j.stages {
 		rs := &m.ranks[s*columns]
-		r.Stages = append(r.Stages, stageTime(&rs.books))
+		t := stageTime(&rs.books)
+		t.First, t.Last, t.Busy = rs.first, rs.last, rs.busyTime
+		r.Stages = append(r.Stages, t)
 	}
 	m.record.links.write(r.Recording, j.Topology.Links(), m.end)
 	m.firstOOM(r)

@@ -3,7 +3,10 @@ package step
 import "trainsim/sim"
 
 // An asynchronous schedule never flushes, so its step is a window of its
-// steady state: from one update of the weights to the one a step later.
+// steady state: from one update of the weights to the one a step later. Without
+// the optimizer's barrier it is the longest span of a rank, from the start of
+// its first micro-batch to the end of its own update (the zero-bubble papers'
+// measure).
 
 // window is what a rank's books held at the window's two ends.
 type window struct {
@@ -26,6 +29,14 @@ func (j *Job) warmUpdates() int {
 		return j.Program.Batches / 2
 	}
 	return j.Config.Schedule.Microbatches + j.Config.Parallel.PP
+}
+
+// openWindow begins the window of a rank that starts its step on its own
+// account: what it waited for its first micro-batch belongs to no step.
+func (rs *rankState) openWindow() {
+	w := &rs.window
+	w.from = books{bookWarmup: rs.books[bookWarmup], bookPP: rs.books[bookPP]}
+	w.start = w.from[bookWarmup] + w.from[bookPP]
 }
 
 // countUpdate takes note when a rank's update begins or ends the window.
