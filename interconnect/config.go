@@ -59,7 +59,8 @@ type Config struct {
 	// the link between the sockets; default by CPU.
 	SocketBandwidth sim.Bandwidth `toml:"socket_bandwidth"`
 	// HostMemoryBandwidth is a socket's memory bandwidth, which copies through
-	// host memory use twice; default 100GB/s.
+	// host memory use twice; default 100GB/s (six channels of DDR4-2666, of
+	// which about three quarters are reached).
 	HostMemoryBandwidth sim.Bandwidth `toml:"host_memory_bandwidth"`
 	// NoP2P says that the driver offers no peer-to-peer copies, as on consumer
 	// cards: GPUs reach each other through host memory.

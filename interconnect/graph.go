@@ -169,7 +169,7 @@ func (c *Communicator) channelCount(t *tuner, g graph) int {
 
 // addNVLS adds the graphs of NVLink SHARP: one head for each GPU of a node.
 func (t *tuner) addNVLS(c *Communicator) {
-	if t.cc < 90 || !switched(&c.t.cfg) || c.largest < 2 || c.largest != c.smallest {
+	if t.cc < 90 || c.level < PathNVL || !switched(&c.t.cfg) || c.largest < 2 || c.largest != c.smallest {
 		return
 	}
 	heads := c.largest
