@@ -9,12 +9,15 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"trainsim/sim/report"
+	"trainsim/sim/trace"
 )
 
-// Case is one scenario of a comparison.
+// Case is one scenario of a comparison. Without a recording its pipeline
+// cannot be drawn.
 type Case struct {
-	Name   string
-	Report *report.Report
+	Name      string
+	Report    *report.Report
+	Recording *trace.Recording
 }
 
 var errNoCases = errors.New("plots: no report to compare")

@@ -60,7 +60,7 @@ func exampleCases() []Case {
 	var out []Case
 	for i, name := range []string{"13b-tp2-pp4-nvlink", "13b-tp2-pp4-pcie", "a-scenario-with-a-rather-long-name"} {
 		_, rep := synthetic{pp: 2 + 2*i, m: 8, tp: 1, forward: sim.Time(20+10*i) * sim.Millisecond}.build()
-		out = append(out, Case{name, rep})
+		out = append(out, Case{Name: name, Report: rep})
 	}
 	return append(out, Case{Name: "not run"})
 }

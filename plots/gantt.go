@@ -24,6 +24,9 @@ type row struct {
 	label string
 	thin  bool // a communication stream under its rank
 	boxes []box
+	end   float64 // where the row ends, the chart's end if 0
+	// heading is written over the rows under it; such a row has no boxes.
+	heading string
 }
 
 // gantt draws rows from the top, idle time as background.
@@ -35,8 +38,9 @@ type gantt struct {
 }
 
 const (
-	thinRow = 0.32
-	rowGap  = 0.12
+	thinRow    = 0.32
+	headingRow = 0.8
+	rowGap     = 0.12
 	// footShare of a box marks the last model chunk; numbers stand above it.
 	footShare = 0.3
 )
@@ -50,6 +54,9 @@ func (g *gantt) places() ([]place, float64) {
 	for i, r := range g.rows {
 		h := 1.0
 		switch {
+		case r.heading != "":
+			h = headingRow
+			y += rowGap
 		case r.thin:
 			h = thinRow
 			y += rowGap / 3
@@ -100,7 +107,15 @@ func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
 		y1 := snap(c.Max.Y - vg.Length(places[i].top)*unit)
 		y0 := snap(c.Max.Y - vg.Length(places[i].bottom)*unit)
 		x := func(v float64) vg.Length { return c.X(p.X.Norm(v)) }
-		fillRect(c, idleGrey, c.Min.X, y0, snap(x(g.end)), y1)
+		if r.heading != "" {
+			g.drawHeading(c, r.heading, y0, y1)
+			continue
+		}
+		end := r.end
+		if end == 0 {
+			end = g.end
+		}
+		fillRect(c, idleGrey, c.Min.X, y0, snap(x(end)), y1)
 		if r.thin {
 			drawShares(c, r.boxes, x, y0, y1)
 			continue
@@ -117,6 +132,13 @@ func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
 	}
 	x := c.X(p.X.Norm(g.end))
 	c.StrokeLine2(draw.LineStyle{Color: ink, Width: g.theme.pt(1.5)}, x, c.Min.Y, x, c.Max.Y)
+}
+
+func (g *gantt) drawHeading(c draw.Canvas, text string, y0, y1 vg.Length) {
+	size := min(13, float64(y1-y0)/g.theme.scale)
+	sty := g.theme.style(size, true)
+	sty.YAlign = yMiddle
+	c.FillText(sty, vg.Point{X: c.Min.X + g.theme.pt(2), Y: (y0 + y1) / 2}, clip(sty, text, c.Size().X))
 }
 
 // snap rounds to whole dots, so that edges are sharp.

@@ -142,7 +142,7 @@ func TestStrangeReports(t *testing.T) {
 				record(fig)
 			}
 		}
-		fig, err := Compare([]Case{{"x", rep}}, small)
+		fig, err := Compare([]Case{{Name: "x", Report: rep}}, small)
 		if err == nil {
 			record(fig)
 		}

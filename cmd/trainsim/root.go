@@ -33,6 +33,7 @@ import (
 //     recovers its own panics.
 var commands = []func(*app) *cobra.Command{
 	newRunCommand,
+	newCompareCommand,
 	newSweepCommand,
 	newMemoryCommand,
 	newAllocCommand,

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/plots"
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+)
+
+// compareCommand is `trainsim compare` with its flags.
+type compareCommand struct {
+	*app
+	overrides
+	figures       figureFlags
+	out, baseline string
+	verbose       bool
+	maxEvents     uint64
+}
+
+// newCompareCommand is `trainsim compare`.
+func newCompareCommand(a *app) *cobra.Command {
+	c := &compareCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "compare A B...",
+		Short: "Set scenarios or saved runs side by side",
+		Long: `compare shows what differs in the settings and in the results of several
+scenarios, with ratios to a baseline, and draws their steps next to each other
+and their pipelines on one time axis. Each argument is a scenario, which is
+simulated, or a saved run: run.json or the folder that "trainsim run" wrote.`,
+		Example: `  trainsim compare pp4-gpipe-8 pp4-1f1b-8
+  trainsim compare trainsim-out/70b-tp4-pp2 my.toml --baseline my --json`,
+		Args: cobra.MinimumNArgs(2),
+		RunE: c.run,
+	}
+	f := cmd.Flags()
+	c.overrides.flags(cmd)
+	f.StringVar(&c.baseline, "baseline", "", "the `NAME` of what the others are compared with (default: the first)")
+	f.StringVarP(&c.out, "out", "o", filepath.Join("trainsim-out", "compare"), "write figures and compare.json to `DIR`")
+	a.jsonFlag(cmd)
+	c.figures.register(f)
+	f.BoolVarP(&c.verbose, "verbose", "v", false, "list every setting that differs")
+	f.Uint64Var(&c.maxEvents, "max-events", 0, "give up after `N` events; 0 is no limit")
+	return cmd
+}
+
+func (c *compareCommand) run(cmd *cobra.Command, args []string) error {
+	options, err := c.figures.options()
+	if err != nil {
+		return err
+	}
+	cases, err := c.cases(cmd.Context(), args, c.all(cmd))
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(cases))
+	reports := make([]*report.Report, len(cases))
+	for i := range cases {
+		names[i], reports[i] = cases[i].Name, cases[i].Report
+	}
+	base := 0
+	if c.baseline != "" {
+		if base = slices.Index(names, c.baseline); base < 0 {
+			return usagef("--baseline %q: write one of %s%s", c.baseline, strings.Join(names, ", "), didYouMean(c.baseline, names))
+		}
+	}
+	comparison, err := report.Compare(names, reports, base, version)
+	if err != nil {
+		return err
+	}
+	return c.show(cases, comparison, options)
+}
+
+// show prints the comparison, writes it and draws it.
+func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison, options []plots.Options) error {
+	var err error
+	if c.json {
+		err = c.writeJSON(comparison)
+	} else {
+		err = comparison.WriteText(c.stdout, c.verbose)
+	}
+	if err == nil {
+		err = c.writeFile(filepath.Join(c.out, "compare.json"), func(w io.Writer) error { return encodeJSON(w, comparison) })
+	}
+	if err != nil || c.figures.none {
+		return err
+	}
+	err = c.drawFigure(filepath.Join(c.out, "compare"), options, func(o plots.Options) (*plots.Figure, error) { return plots.Compare(cases, o) })
+	if err != nil {
+		return err
+	}
+	return c.drawFigure(filepath.Join(c.out, "compare-pipelines"), options, func(o plots.Options) (*plots.Figure, error) { return plots.ComparePipelines(cases, o) })
+}
+
+// cases reads or simulates what is to be compared. All scenarios are read
+// before the first is simulated.
+func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plots.Case, error) {
+	runs := make([]*report.Run, len(args))
+	cfgs := make([]*step.Config, len(args))
+	var wrong scenarios.Errors
+	for i, arg := range args {
+		var err error
+		if path, saved := savedRun(arg); saved {
+			runs[i], err = c.readRun(path)
+		} else if cfgs[i], err = c.load(arg, sets); err != nil && adopt(&wrong, err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if len(wrong.Problems) > 0 {
+		return nil, &wrong
+	}
+	cases := make([]plots.Case, len(args))
+	for i, arg := range args {
+		if runs[i] == nil {
+			run, err := c.simulate(ctx, cfgs[i])
+			if err != nil {
+				return nil, err
+			}
+			runs[i] = run
+		}
+		cases[i] = plots.Case{Name: caseName(runs[i], arg), Report: runs[i].Report, Recording: runs[i].Recording}
+	}
+	distinguish(cases, args)
+	return cases, nil
+}
+
+// adopt adds the problems of a scenario to those of others; false if err is
+// something else.
+func adopt(all *scenarios.Errors, err error) bool {
+	invalid, ok := err.(*scenarios.Errors)
+	if ok {
+		all.Problems = append(all.Problems, invalid.Problems...)
+	}
+	return ok
+}
+
+// savedRun reports whether an argument names a saved run, and its file.
+func savedRun(arg string) (path string, saved bool) {
+	if strings.HasSuffix(arg, ".json") || strings.HasSuffix(arg, ".json.gz") {
+		return arg, true
+	}
+	path = filepath.Join(arg, "run.json")
+	info, err := os.Stat(path)
+	return path, err == nil && !info.IsDir()
+}
+
+func (c *compareCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Run, error) {
+	job, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	res, err := job.Run(ctx, step.Options{MaxEvents: c.maxEvents})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	return &report.Run{Report: report.New(res, scenarios.Resolved(cfg), version), Recording: res.Recording}, nil
+}
+
+// caseName is the scenario's name.
+func caseName(run *report.Run, arg string) string {
+	if m, ok := run.Report.Scenario.(map[string]any); ok {
+		if name, ok := m["name"].(string); ok && name != "" {
+			return name
+		}
+	}
+	return arg
+}
+
+// distinguish gives cases of one name the argument as their name, and a number
+// where that is the same too.
+func distinguish(cases []plots.Case, args []string) {
+	count := map[string]int{}
+	for i := range cases {
+		count[cases[i].Name]++
+	}
+	seen := map[string]int{}
+	for i := range cases {
+		if count[cases[i].Name] > 1 {
+			cases[i].Name = args[i]
+		}
+		if seen[cases[i].Name]++; seen[cases[i].Name] > 1 {
+			cases[i].Name = fmt.Sprintf("%s (%d)", cases[i].Name, seen[cases[i].Name])
+		}
+	}
+}
