@@ -126,7 +126,7 @@ func saturating(bytes int64, atMiB float64) float64 {
 	if atMiB == 0 {
 		return 0
 	}
-	return float64(bytes) / (float64(bytes) + atMiB*mib)
+	return float64(bytes) / (float64(bytes) + float64(atMiB*mib))
 }
 
 // cost is the time of a call: latency in microseconds, and bandwidth of the

@@ -176,7 +176,7 @@ func (t *Topology) carry(p *Plan, tr *traffic, cap float64) {
 
 // wholeBytes rounds a size up, but not for an error of arithmetic.
 func wholeBytes(x float64) int64 {
-	if r := math.Round(x); math.Abs(x-r) <= 1e-6+2e-15*x {
+	if r := math.Round(x); math.Abs(x-r) <= 1e-6+float64(2e-15*x) {
 		return int64(r)
 	}
 	return int64(math.Ceil(x))

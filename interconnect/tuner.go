@@ -186,16 +186,16 @@ func (t *tuner) latency(op Op, a Algorithm, p Protocol) float64 {
 	case Ring:
 		return base + t.ringLatency(op, p, intra, inter)
 	case Tree:
-		return base + 2*((perNode-1)*intra+log2*inter)
+		return base + float64(2*(float64((perNode-1)*intra)+float64(log2*inter)))
 	case NVLS:
 		if t.nodes > 1 {
 			return intra + inter
 		}
 		return intra
 	case NVLSTree:
-		return intra + 2*log2*inter
+		return intra + float64(2*log2*inter)
 	case PAT:
-		return base + log2*inter/3.5 + 2.8*float64(t.ranks)
+		return base + log2*inter/3.5 + float64(2.8*float64(t.ranks))
 	}
 	return base
 }
