@@ -64,7 +64,7 @@ var gpuKeys = []Key{
 
 var ncclKeys = []Key{
 	{Path: "nccl", Text: "How collectives are carried out: NCCL's environment variables, and which model is used."},
-	{Path: "nccl.model", Default: `"nccl"`, Values: []string{"nccl", "ideal"}, Text: "nccl: NCCL's algorithms, protocols and channels; ideal: rings at the links' own latency and bandwidth."},
+	{Path: "nccl.model", Default: `"nccl"`, Values: []string{"nccl", "ideal", "free"}, Text: "nccl: NCCL's algorithms, protocols and channels; ideal: rings at the links' own latency and bandwidth; free: no communication takes time, for comparing schedules with closed forms."},
 	{Path: "nccl.algo", Derived: "all", Text: "Algorithms that may be taken (NCCL_ALGO), as in [\"Ring\", \"Tree\"]."},
 	{Path: "nccl.proto", Derived: "NCCL's default", Text: "Protocols that may be taken (NCCL_PROTO), as in [\"Simple\"]."},
 	{Path: "nccl.min_nchannels", Unit: "channels", Default: "0", Max: 64, Text: "Fewest channels of a communicator (NCCL_MIN_NCHANNELS); 0 leaves it to NCCL."},

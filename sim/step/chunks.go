@@ -149,12 +149,11 @@ type blockKey struct {
 func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {
 	cc := &chunkCode{chunk: chunk, blocks: make(map[blockKey]*block), boundary: chunk.BoundaryBytes}
 	cc.input, cc.weight = chunk.Split()
-	if split {
+	fused := model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)
+	cc.forwardTensors, cc.backwardTensors = fused[0], fused[1]
+	if split { // schedules may run some backwards whole and others in parts
 		t := model.Lifetimes(chunk.Tensors, chunk.Forward, cc.input, cc.weight)
-		cc.forwardTensors, cc.inputTensors, cc.weightTensors = t[0], t[1], t[2]
-	} else {
-		t := model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)
-		cc.forwardTensors, cc.backwardTensors = t[0], t[1]
+		cc.inputTensors, cc.weightTensors = t[1], t[2]
 	}
 	cc.saved = savedTensors(chunk, cc.forwardTensors)
 	return cc

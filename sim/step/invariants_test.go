@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/memory"
 	"trainsim/schedule"
 	"trainsim/sim"
 	"trainsim/sim/step"
@@ -134,8 +135,29 @@ func TestEverySchedule(t *testing.T) {
 		t.Run(k.Name, func(t *testing.T) {
 			c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 			c.Schedule.VirtualStages = 0
-			_, err := step.Run(context.Background(), c, step.Options{})
-			assert.NoError(t, err)
+			res, err := step.Run(context.Background(), c, step.Options{})
+			require.NoError(t, err)
+			checkMemory(t, res)
 		})
+	}
+}
+
+// No tensor of a micro-batch outlives its step: between steps there are only
+// weights, gradients and optimizer state.
+func TestNothingStaysBehind(t *testing.T) {
+	for _, k := range schedule.Kinds() {
+		c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
+		c.Schedule.VirtualStages = 0
+		res := run(t, c, step.Options{})
+		last := make(map[int32]int64)
+		for _, s := range res.Recording.Samples() {
+			last[s.Counter] = s.Value
+		}
+		for id, n := range last {
+			switch res.Recording.Counters[id].Name {
+			case memory.Activations.String(), memory.Temporaries.String():
+				assert.Less(t, n, int64(64<<20), "%s: %s of rank %d", k.Name, res.Recording.Counters[id].Name, res.Recording.Counters[id].Rank)
+			}
+		}
 	}
 }
