@@ -8,6 +8,7 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 	c := b.chunk
 	c.Layers, c.First, c.Last = count, embeds, ends
 	b.first = first
+	b.declareUnits(count)
 	rows := s.shardTokens()
 	c.BoundaryBytes = rows * s.Hidden * s.element()
 

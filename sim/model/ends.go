@@ -1,6 +1,10 @@
 package model
 
-import "trainsim/sim/gpu"
+import (
+	"slices"
+
+	"trainsim/sim/gpu"
+)
 
 // embedding looks tokens up in the vocabulary table that the TP ranks share by
 // rows, sums over the ranks, and adds positions.
@@ -27,7 +31,7 @@ func (b *builder) embedding() value {
 			dy = whole
 		}
 		grad := b.tensor("weight_grad", table, 1, b.element())
-		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy), ids(grad))
+		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy), b.keepGrad(ids(grad)))
 	})
 	if b.EmbeddingNorm {
 		out = b.norm("norm", out)
@@ -74,6 +78,11 @@ func (b *builder) tieHead(width int64) {
 	table := width * b.Hidden
 	if b.chunk.First {
 		b.addParameters(-table)
+		at := len(b.chunk.Weights) - 1
+		for b.chunk.Weights[at] != table {
+			at--
+		}
+		b.chunk.Weights = slices.Delete(b.chunk.Weights, at, at+1)
 		return
 	}
 	b.chunk.EmbeddingParameters = table

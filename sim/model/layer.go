@@ -73,17 +73,24 @@ func (b *builder) markedLayer(index int, x value) value {
 // GradsReady behind its backward.
 func (b *builder) marked(unit int32, f func() value) value {
 	at := len(*b.ops)
-	b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: b.phase, Unit: unit})
+	phase := b.phase
+	b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: phase, Unit: unit, Writes: b.gatheredFrom(unit, phase)})
 	before := b.touched
 	var elements int64
 	b.push(func() {
-		b.emit(Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements})
+		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements}
+		b.collectGrads(unit, &op)
+		b.emit(op)
 	})
 	out := f()
 	elements = b.touched - before
 	(*b.ops)[at].Elements = elements
+	b.sizeUnit(unit, elements)
+	if phase == Forward {
+		b.release(unit)
+	}
 	b.push(func() {
-		b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: BackwardInput, Unit: unit, Elements: elements})
+		b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: BackwardInput, Unit: unit, Elements: elements, Writes: b.gatheredFrom(unit, BackwardInput)})
 	})
 	return out
 }

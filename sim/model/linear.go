@@ -164,7 +164,7 @@ func (b *builder) linearBackward(name string, x, full, y, out value, how split, 
 	b.join(name+".wait_dy", BackwardInput, gathering, dy)
 	b.join(name+".wait_gather", BackwardWeight, gatherToken, again)
 	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
-	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy, dx), b.weightGradTensor(name, y.width, full.width))
+	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy, dx), b.keepGrad(b.weightGradTensor(name, y.width, full.width)))
 	if bias {
 		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
 	}

@@ -24,6 +24,9 @@ const (
 	ParamsNeeded
 	// GradsReady marks where the gradients of a layer are complete.
 	GradsReady
+	// Release marks where the gathered parameters of a unit are no longer
+	// needed by the forward.
+	Release
 )
 
 // Phase is the part of a step that an operator belongs to.
@@ -124,6 +127,9 @@ type Chunk struct {
 	Forward, Backward []Op
 	// Parameters is the number of parameters that this rank holds for the chunk.
 	Parameters int64
+	// Weights holds the elements of each of the chunk's parameter tensors, in
+	// the order in which the model makes them; they add up to Parameters.
+	Weights []int64
 	// EmbeddingParameters is the part of Parameters that a tied embedding
 	// shares between first and last stage; 0 when untied.
 	EmbeddingParameters int64

@@ -104,7 +104,11 @@ func ids(vs ...value) []TensorID {
 // addParameters counts a rank's parameters once, not again when recomputing.
 func (b *builder) addParameters(n int64) {
 	b.touched += n
-	if b.phase == Forward {
-		b.chunk.Parameters += n
+	if b.phase != Forward {
+		return
+	}
+	b.chunk.Parameters += n
+	if n > 0 {
+		b.chunk.Weights = append(b.chunk.Weights, n)
 	}
 }

@@ -30,6 +30,7 @@ type builder struct {
 	touched  int64 // parameters met so far, recomputation included
 	layer    string
 	first    int // index of the chunk's first layer
+	sharded  sharded
 }
 
 func newBuilder(s *Spec) *builder {

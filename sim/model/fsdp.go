@@ -1,0 +1,83 @@
+package model
+
+// sharded is what FSDP allocates beside the shards: the gathered parameters of
+// the units at work and their unsharded gradients.
+type sharded struct {
+	forward, backward []TensorID // gathered parameters, by unit
+	grads             []TensorID // weight gradients of the unit under way
+	flat              []TensorID // the unit before's, on their way to the shards
+}
+
+// declareUnits declares the buffers of a chunk's units. Embedding and head
+// belong to the root unit, whose parameters stay gathered from the forward to
+// the end of the backward; those of ZeRO-2 all do.
+func (b *builder) declareUnits(layers int) {
+	if !b.GatherParams {
+		return
+	}
+	s := &b.sharded
+	for unit := range layers + 2 {
+		id := b.tensor("gathered_params", 0, 1, b.element()).id
+		s.forward, s.backward = append(s.forward, id), append(s.backward, id)
+		if b.ReshardAfterForward && unit > 0 && unit <= layers {
+			s.backward[unit] = b.tensor("gathered_params", 0, 1, b.element()).id
+		}
+	}
+}
+
+// gatheredFrom returns the buffers that the start of a unit allocates: its own and,
+// since the next unit's gather starts with it, that one's.
+func (b *builder) gatheredFrom(unit int32, phase Phase) []TensorID {
+	if !b.GatherParams {
+		return nil
+	}
+	list, next := b.sharded.forward, unit+1
+	if phase != Forward {
+		list, next = b.sharded.backward, unit-1
+	}
+	if next < 0 || int(next) >= len(list) {
+		return []TensorID{list[unit]}
+	}
+	return []TensorID{list[unit], list[next]}
+}
+
+// sizeUnit sets the sizes of a unit's buffers once its parameters are known.
+func (b *builder) sizeUnit(unit int32, elements int64) {
+	if b.GatherParams {
+		for _, id := range []TensorID{b.sharded.forward[unit], b.sharded.backward[unit]} {
+			b.chunk.Tensors[id].Bytes = elements * b.element()
+		}
+	}
+}
+
+// release marks the end of a unit's forward, behind which its gathered
+// parameters may go.
+func (b *builder) release(unit int32) {
+	if b.GatherParams {
+		b.emit(Op{Name: "release", Kind: Release, Phase: b.phase, Unit: unit, Reads: []TensorID{b.sharded.forward[unit]}})
+	}
+}
+
+// keepGrad holds a weight gradient until its unit is complete.
+func (b *builder) keepGrad(ids []TensorID) []TensorID {
+	if b.GatherParams {
+		b.sharded.grads = append(b.sharded.grads, ids...)
+	}
+	return ids
+}
+
+// collectGrads is the end of a unit's backward: its gradients are copied into
+// one flat tensor, cast to the format of the reduction where that differs, and
+// scattered; the one of the unit before is free by now.
+func (b *builder) collectGrads(unit int32, op *Op) {
+	if !b.GatherParams {
+		return
+	}
+	s := &b.sharded
+	op.Reads = append(append([]TensorID{s.backward[unit], s.forward[0]}, s.grads...), s.flat...)
+	s.grads, s.flat = nil, ids(b.tensor("unsharded_grads", op.Elements, 1, b.element()))
+	if b.GradDtype.Bytes() != b.element() {
+		s.flat = append(s.flat, b.tensor("unsharded_grads.cast", op.Elements, 1, b.GradDtype.Bytes()).id)
+	}
+	op.Writes = s.flat
+}
