@@ -23,7 +23,8 @@ type Config struct {
 
 	// NVLinks is the number of NVLinks of a GPU, 0 without NVLink.
 	NVLinks int `toml:"nvlinks"`
-	// NVLinkBandwidth is the line rate of one NVLink in one direction.
+	// NVLinkBandwidth is the line rate of one NVLink in one direction; with a
+	// Topology its default is that of the compute capability.
 	NVLinkBandwidth sim.Bandwidth `toml:"nvlink_bandwidth"`
 	// NVLinkEfficiency is the part of the line rate that copies reach;
 	// default 1.

@@ -63,48 +63,41 @@ func (t tourCosts) order() []int {
 }
 
 // exact solves the problem by dynamic programming over subsets (Held and
-// Karp). Ties go to the smaller index.
+// Karp): togo is the cost of what remains when set has been visited and the
+// tour stands at a device. Of equal orders it returns the first.
 func (t tourCosts) exact() []int {
 	n := len(t.hop)
 	full := 1<<n - 1
-	best := make([]int64, (full+1)*n)
-	from := make([]int8, (full+1)*n)
-	for i := range best {
-		best[i] = math.MaxInt64
-	}
-	best[1*n+0] = 0
-	for set := 1; set <= full; set += 2 {
-		for last := range n {
-			b := best[set*n+last]
-			if b == math.MaxInt64 {
-				continue
-			}
-			for next := 1; next < n; next++ {
-				to := (set|1<<next)*n + next
-				if x := b + t.hop[last][next]; set>>next&1 == 0 && x < best[to] {
-					best[to], from[to] = x, int8(last)
-				}
+	togo := make([]int64, (full+1)*n)
+	copy(togo[full*n:], t.end)
+	for set := full - 2; set > 0; set -= 2 {
+		for at := range n {
+			if set>>at&1 != 0 {
+				togo[set*n+at], _ = t.next(togo, set, at)
 			}
 		}
 	}
-	return t.unroll(best, from)
-}
-
-func (t tourCosts) unroll(best []int64, from []int8) []int {
-	n := len(t.hop)
-	set := 1<<n - 1
-	end, least := 0, int64(math.MaxInt64)
-	for last := 1; last < n; last++ {
-		if x := best[set*n+last] + t.end[last]; x < least {
-			end, least = last, x
-		}
-	}
-	order := make([]int, n)
-	for i := n - 1; i > 0; i-- {
-		order[i] = end
-		end, set = int(from[set*n+end]), set&^(1<<end)
+	order := []int{0}
+	for set, at := 1, 0; set != full; set |= 1 << at {
+		_, at = t.next(togo, set, at)
+		order = append(order, at)
 	}
 	return order
+}
+
+// next returns the cheapest continuation and its first device.
+func (t tourCosts) next(togo []int64, set, at int) (cost int64, device int) {
+	n := len(t.hop)
+	cost = math.MaxInt64
+	for next := 1; next < n; next++ {
+		if set>>next&1 != 0 {
+			continue
+		}
+		if x := t.hop[at][next] + togo[(set|1<<next)*n+next]; x < cost {
+			cost, device = x, next
+		}
+	}
+	return cost, device
 }
 
 // improved starts from the nearest neighbour's order and exchanges pairs of
