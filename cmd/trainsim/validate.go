@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/csv"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -11,16 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
-	"trainsim/scenarios"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // validateCommand is `trainsim validate`.
 type validateCommand struct {
 	*app
-	plot string
-	jobs int
+	plot    string
+	jobs    int
+	gpu     string
+	cluster string
 }
 
 // newValidateCommand is `trainsim validate`.
@@ -42,14 +40,10 @@ stdin.`,
 	}
 	a.jsonFlag(cmd)
 	cmd.Flags().StringVar(&v.plot, "plot", "", "draw predicted against measured to `FILE` (.png, .svg or .pdf)")
+	cmd.Flags().StringVar(&v.gpu, "gpu", "", "predict kernels with the device preset `NAME`, whatever GPU the table names")
+	cmd.Flags().StringVar(&v.cluster, "cluster", "", "predict collectives with the cluster preset `NAME`, whatever machine the table names")
 	cmd.Flags().IntVar(&v.jobs, "jobs", 0, "predict `N` rows at a time; 0 is one a core")
 	return cmd
-}
-
-// predictor is a row with the work that fills in its prediction.
-type predictor struct {
-	row     report.Scored
-	predict func(context.Context, *report.Scored) error
 }
 
 func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
@@ -87,59 +81,6 @@ func (v *validateCommand) checkPlot() error {
 	return checkFormat(strings.TrimPrefix(strings.ToLower(filepath.Ext(v.plot)), "."))
 }
 
-// read finds out by its header what a file holds.
-func (v *validateCommand) read(path string) ([]predictor, error) {
-	text, err := v.readFile(path)
-	if err != nil {
-		return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
-	}
-	name := path
-	if path == "-" {
-		name = "standard input"
-	}
-	header, _ := csv.NewReader(strings.NewReader(string(text))).Read()
-	return v.readRuns(strings.NewReader(string(text)), name, header)
-}
-
-func (v *validateCommand) readRuns(r io.Reader, name string, _ []string) ([]predictor, error) {
-	runs, err := scenarios.ReadRuns(r, name)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]predictor, len(runs))
-	for i := range runs {
-		out[i] = predictRun(&runs[i])
-	}
-	return out, nil
-}
-
-// predictRun makes the row of a measured run.
-func predictRun(run *scenarios.Run) predictor {
-	p := predictor{row: report.Scored{
-		ID: run.ID, Family: run.Family, Quality: run.Quality, MemoryMetric: string(run.MemoryMetric),
-		OutcomeMeasured: report.OutcomeOK, Skipped: run.Skipped,
-	}}
-	if run.OOM {
-		p.row.OutcomeMeasured = report.OutcomeOOM
-	}
-	if run.Seconds > 0 {
-		p.row.Measured = &run.Seconds
-	}
-	if run.MemoryBytes > 0 {
-		p.row.MeasuredBytes = &run.MemoryBytes
-	}
-	if run.Config != nil {
-		p.predict = func(ctx context.Context, s *report.Scored) error {
-			res, err := step.Run(ctx, run.Config, step.Options{NoRecording: true, Fold: true})
-			if err == nil {
-				s.Predict(res)
-			}
-			return err
-		}
-	}
-	return p
-}
-
 // score predicts all rows, several at a time. A row that fails is skipped with
 // the reason; only an interrupted command fails.
 func (v *validateCommand) score(ctx context.Context, all []predictor) (*report.Score, error) {
@@ -174,7 +115,7 @@ func (v *validateCommand) draw(score *report.Score) error {
 			points = append(points, plots.Point{Measured: *r.Measured, Predicted: *r.Predicted, Family: r.Family})
 		}
 	}
-	fig, err := plots.Scatter(points, "step time (s)", plots.Options{})
+	fig, err := plots.Scatter(points, "time (s)", plots.Options{})
 	if err != nil {
 		return err
 	}

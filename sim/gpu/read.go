@@ -60,6 +60,13 @@ func ReadMeasurements(r io.Reader, name string) ([]Measurement, error) {
 	}
 }
 
+// IsMeasurements reports whether a CSV header is that of a table which
+// ReadMeasurements reads.
+func IsMeasurements(header []string) bool {
+	_, ok := newTable(header).reader()
+	return ok
+}
+
 // table knows which column has which name.
 type table struct {
 	columns map[string]int

@@ -18,22 +18,30 @@ func (s *Score) WriteText(w io.Writer) error {
 	return err
 }
 
-// rowTable lists the rows, with the memory columns where some row has memory.
+// rowTable lists the rows, with columns for memory and outcome where some row
+// has them.
 func (s *Score) rowTable(b *strings.Builder) {
-	memory := s.Total().MemoryN > 0
+	total := s.Total()
+	memory, runs := total.MemoryN > 0, total.OutcomeN > 0
 	table(b, func(w io.Writer) {
 		fmt.Fprint(w, "id\tmeasured\tpredicted\terror\t")
 		if memory {
 			fmt.Fprint(w, "memory\tpredicted\terror\t")
 		}
-		fmt.Fprintln(w, "outcome\t")
+		if runs {
+			fmt.Fprint(w, "outcome\t")
+		}
+		fmt.Fprintln(w)
 		for i := range s.Rows {
 			r := &s.Rows[i]
 			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", r.ID, secondsOf(r.Measured), secondsOf(r.Predicted), percentOf(r.TimeError))
 			if memory {
 				fmt.Fprintf(w, "%s\t%s\t%s\t", bytesOf(r.MeasuredBytes), bytesOf(r.PredictedBytes), percentOf(r.MemoryError))
 			}
-			fmt.Fprintf(w, "%s\t\n", r.outcome())
+			if runs {
+				fmt.Fprintf(w, "%s\t", r.outcome())
+			}
+			fmt.Fprintln(w)
 		}
 	})
 }
@@ -51,18 +59,32 @@ func (s *Scored) outcome() string {
 }
 
 func (s *Score) familyTable(b *strings.Builder) {
-	families := s.Families
+	families, runs := s.Families, s.Total().OutcomeN > 0
 	if len(families) > 1 {
 		families = append(families[:len(families):len(families)], s.Total())
 	}
 	b.WriteString("\nErrors by family: mean of the absolute errors, bias, median, 90th percentile, worst\n")
 	table(b, func(w io.Writer) {
-		fmt.Fprintln(w, "family\tn\tmean\tbias\tmedian\tp90\tworst\tmemory n\tmean\tworst\toutcome right\tskipped\t")
+		fmt.Fprint(w, "family\tn\tmean\tbias\tmedian\tp90\tworst\t")
+		if runs {
+			fmt.Fprint(w, "memory n\tmean\tworst\toutcome right\t")
+		}
+		fmt.Fprintln(w, "skipped\t")
 		for _, f := range families {
-			fmt.Fprintf(w, "%s\t%d\t%.1f %%\t%+.1f %%\t%.1f %%\t%.1f %%\t%.1f %%\t%s\t%s\t%d\t\n", f.Family, f.N,
-				100*f.MAPE, 100*f.Bias, 100*f.Median, 100*f.P90, 100*f.Worst, f.memoryText(), f.outcomeText(), f.Skipped)
+			fmt.Fprintf(w, "%s\t%d\t%s\t", f.Family, f.N, f.timeText())
+			if runs {
+				fmt.Fprintf(w, "%s\t%s\t", f.memoryText(), f.outcomeText())
+			}
+			fmt.Fprintf(w, "%d\t\n", f.Skipped)
 		}
 	})
+}
+
+func (f *Family) timeText() string {
+	if f.N == 0 {
+		return "\t\t\t\t"
+	}
+	return fmt.Sprintf("%.1f %%\t%+.1f %%\t%.1f %%\t%.1f %%\t%.1f %%", 100*f.MAPE, 100*f.Bias, 100*f.Median, 100*f.P90, 100*f.Worst)
 }
 
 func (f *Family) memoryText() string {
@@ -79,13 +101,25 @@ func (f *Family) outcomeText() string {
 	return fmt.Sprintf("%d of %d", f.OutcomeRight, f.OutcomeN)
 }
 
+// maxSkipped is how many reasons the list of skipped rows shows.
+const maxSkipped = 20
+
 func (s *Score) skippedList(b *strings.Builder) {
-	title := "\nSkipped; each counts as an error of -100 %\n"
+	n := 0
 	for i := range s.Rows {
-		if r := &s.Rows[i]; r.Skipped != "" {
-			fmt.Fprintf(b, "%s  %s: %s\n", title, r.ID, r.Skipped)
-			title = ""
+		r := &s.Rows[i]
+		if r.Skipped == "" {
+			continue
 		}
+		if n++; n == 1 {
+			b.WriteString("\nSkipped; each counts as an error of -100 %\n")
+		}
+		if n <= maxSkipped {
+			fmt.Fprintf(b, "  %s: %s\n", r.ID, r.Skipped)
+		}
+	}
+	if n > maxSkipped {
+		fmt.Fprintf(b, "  ... and %d more (--json has all)\n", n-maxSkipped)
 	}
 }
 

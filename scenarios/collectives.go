@@ -1,0 +1,195 @@
+package scenarios
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"trainsim/interconnect"
+	"trainsim/sim"
+)
+
+// Collective is one measured collective: a row of a table like nccl-tests'.
+type Collective struct {
+	// ID is the file's name and the row's line; Family the GPU and operation.
+	ID, Family string
+	// Cluster is the preset that stands for the machine, Devices how many ranks
+	// take part, on as many nodes as the row says.
+	Cluster        string
+	Nodes, Devices int
+	Op             interconnect.Op
+	Bytes          int64
+	Settings       interconnect.Settings
+	// Seconds is the measured time, 0 where none was published.
+	Seconds float64
+	// Skipped says why the row cannot be predicted; empty where it can.
+	Skipped string
+}
+
+var collectiveColumns = []string{"gpu_type", "gpus", "collective", "size_bytes", "time_us"}
+
+// IsCollectives reports whether a CSV header is that of a table of measured
+// collectives.
+func IsCollectives(header []string) bool {
+	h := newHeader(header)
+	for _, c := range collectiveColumns {
+		if _, ok := h.index[c]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadCollectives reads a table of measured collectives, a CSV file with the
+// columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
+// and where they differ from one full node nodes, cluster (a preset's name) and
+// algo_or_env (NCCL's algorithm, or NCCL_ALGO=...). A cluster that is given
+// here stands for all rows; otherwise the row's own, or the built-in one of its
+// GPU, is taken. A row that lacks a figure is returned with Skipped set.
+func ReadCollectives(r io.Reader, name, cluster string) ([]Collective, error) {
+	c := csv.NewReader(r)
+	c.FieldsPerRecord = -1
+	record, err := c.Read()
+	if err != nil {
+		return nil, csvError(name, err)
+	}
+	h := newHeader(record)
+	if !IsCollectives(record) {
+		return nil, fileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
+	}
+	var out []Collective
+	for {
+		record, err := c.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, csvError(name, err)
+		}
+		row := runRow{file: name, header: h, record: record, place: c.FieldPos}
+		out = append(out, row.collective(cluster))
+	}
+}
+
+// collective turns the row into a Collective.
+func (r *runRow) collective(cluster string) Collective {
+	line, _ := r.place(0)
+	out := Collective{
+		ID: fmt.Sprintf("%s:%d", filepath.Base(r.file), line), Family: r.text("gpu_type") + " " + r.text("collective"),
+		Cluster: cluster, Devices: r.count("gpus", 0), Nodes: r.count("nodes", 1), Seconds: r.measure("time_us") * 1e-6,
+	}
+	if err := out.Op.UnmarshalText([]byte(r.text("collective"))); err != nil {
+		r.skip("collective", "%v", err)
+	}
+	out.Bytes = int64(r.measure("size_bytes"))
+	switch {
+	case out.Bytes == 0:
+		r.skip("size_bytes", "is empty; write the bytes of the full vector")
+	case out.Seconds == 0:
+		r.skip("time_us", "is empty; write the measured time")
+	case out.Devices%out.Nodes != 0:
+		r.skip("gpus", "%d GPUs do not spread evenly over %d nodes; write a count that does", out.Devices, out.Nodes)
+	}
+	if out.Cluster == "" {
+		out.Cluster = r.text("cluster")
+	}
+	if out.Cluster == "" {
+		found, err := FindCluster(r.text("gpu_type"), out.Nodes)
+		if err != nil {
+			r.skip("gpu_type", "%v", err)
+		}
+		out.Cluster = found
+	}
+	out.Settings = settings(r.text("algo_or_env"))
+	out.Skipped = r.skipped
+	return out
+}
+
+// settings reads how a benchmark was run: what begins with "default" is NCCL's
+// own choice, otherwise the algorithms that are named were forced.
+func settings(text string) interconnect.Settings {
+	var s interconnect.Settings
+	low := strings.ToLower(text)
+	switch {
+	case strings.HasPrefix(low, "default"):
+	case strings.Contains(low, "nvls disabled"):
+		s.Algo = []string{"Ring", "Tree"}
+	case strings.Contains(low, "p2p off"), strings.Contains(low, "nccl_p2p_disable=1"):
+		s.P2PDisable = true
+	default:
+		low = strings.TrimPrefix(low, "nccl_algo=")
+		if _, err := interconnect.ParseAlgorithm(low); err == nil {
+			s.Algo = []string{low}
+		}
+	}
+	return s
+}
+
+// Communicators builds the communicators of measured collectives, each once.
+// It is safe for concurrent use.
+type Communicators struct {
+	mu    sync.Mutex
+	known map[string]*communicator
+}
+
+type communicator struct {
+	once     sync.Once
+	topology *interconnect.Topology
+	comm     *interconnect.Communicator
+	err      error
+}
+
+// Predict returns the time of a collective alone on its machine.
+func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
+	if c.Skipped != "" {
+		return 0, errors.New(c.Skipped)
+	}
+	key := fmt.Sprintf("%s %d %d %v", c.Cluster, c.Nodes, c.Devices, c.Settings)
+	cs.mu.Lock()
+	if cs.known == nil {
+		cs.known = map[string]*communicator{}
+	}
+	m := cs.known[key]
+	if m == nil {
+		m = &communicator{}
+		cs.known[key] = m
+	}
+	cs.mu.Unlock()
+	m.once.Do(func() { m.build(c) })
+	if m.err != nil {
+		return 0, m.err
+	}
+	p := m.comm.Plan(c.Op, c.Bytes)
+	return p.Uncontended(m.topology), nil
+}
+
+// build makes the topology, with as many GPUs of each node as take part.
+func (m *communicator) build(c *Collective) {
+	config, _, err := LoadCluster(c.Cluster)
+	if err != nil {
+		m.err = err
+		return
+	}
+	cfg := *config
+	cfg.Nodes = c.Nodes
+	used := c.Devices / c.Nodes
+	if used > cfg.GPUsPerNode {
+		m.err = fmt.Errorf("%d GPUs a node are more than the %d of cluster %q; name another", used, cfg.GPUsPerNode, c.Cluster)
+		return
+	}
+	for i := range used {
+		cfg.VisibleDevices = append(cfg.VisibleDevices, i)
+	}
+	if m.topology, m.err = interconnect.Build(cfg); m.err != nil {
+		return
+	}
+	devices := make([]int, c.Devices)
+	for i := range devices {
+		devices[i] = i
+	}
+	m.comm, m.err = m.topology.Communicator(devices, c.Settings)
+}

@@ -1,0 +1,139 @@
+package scenarios
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+
+	"trainsim/interconnect"
+	"trainsim/sim/gpu"
+)
+
+// LoadGPU reads a device preset: a built-in one by name, or a file.
+func LoadGPU(name string) (*gpu.Device, error) {
+	l := newLoader(&source{name: "gpu", dir: "."})
+	l.root = newTable(span{}, span{})
+	t := newTable(span{}, span{})
+	t.put("preset", &node{kind: stringNode, text: name})
+	l.root.put("gpu", t)
+	cfg := l.decode()
+	if err := l.out.err(); err != nil {
+		return nil, err
+	}
+	if err := cfg.GPU.Validate(); err != nil {
+		return nil, fmt.Errorf("gpu preset %q: %w", name, err)
+	}
+	return &cfg.GPU, nil
+}
+
+// LoadCluster reads a cluster preset, a built-in one by name or a file, with
+// the device of its nodes.
+func LoadCluster(name string) (*interconnect.Config, *gpu.Device, error) {
+	cfg, err := loadMachine(name, ".")
+	if err != nil {
+		return nil, nil, err
+	}
+	c := cfg.Cluster
+	c.ComputeCapability = first(c.ComputeCapability, cfg.GPU.ComputeCapability)
+	return &c, &cfg.GPU, nil
+}
+
+// builtinGPUs are the built-in devices, in the order of their names.
+var builtinGPUs = sync.OnceValue(func() []*gpu.Device {
+	var out []*gpu.Device
+	for _, name := range builtinNames("gpus") {
+		if d, err := LoadGPU(name); err == nil {
+			out = append(out, d)
+		}
+	}
+	return out
+})
+
+// FindGPU returns the built-in device that a table of measurements means by a
+// name: a preset's name or one of its aliases, or the beginning of one where
+// that tells it from the others.
+func FindGPU(name string) (*gpu.Device, error) {
+	for _, d := range builtinGPUs() {
+		if d.Is(name) {
+			return d, nil
+		}
+	}
+	var short []*gpu.Device
+	for _, d := range builtinGPUs() {
+		if means(d, name) {
+			short = append(short, d)
+		}
+	}
+	switch len(short) {
+	case 0:
+		return nil, fmt.Errorf("there is no gpu preset for %q; name one (trainsim list gpus)", name)
+	case 1:
+		return short[0], nil
+	}
+	return nil, fmt.Errorf("%q may be %s or %s; name a gpu preset", name, short[0].Name, short[1].Name)
+}
+
+// builtinCluster is a cluster preset with its device.
+type builtinCluster struct {
+	name   string
+	config *interconnect.Config
+	gpu    *gpu.Device
+}
+
+// builtinClusters are the built-in clusters, in the order of their names.
+var builtinClusters = sync.OnceValue(func() []builtinCluster {
+	var out []builtinCluster
+	for _, name := range builtinNames("clusters") {
+		if c, d, err := LoadCluster(name); err == nil {
+			out = append(out, builtinCluster{name, c, d})
+		}
+	}
+	return out
+})
+
+// Clusters named after what they are: a GPU and how many of it, or a maker's
+// reference system.
+var (
+	oneNode   = regexp.MustCompile(`-\d+x$`)
+	reference = regexp.MustCompile(`^(dgx|hgx)\d?-[a-z]\d+$`)
+)
+
+// FindCluster returns the built-in cluster that stands for nodes of a GPU whose
+// measurements say no more than that: for one node the machine that is named
+// after the GPU, for several nodes the maker's reference system (DGX or HGX).
+// The name may leave the memory's size out, which no link depends on.
+func FindCluster(gpuType string, nodes int) (string, error) {
+	for _, c := range builtinClusters() {
+		one := nodes == 1 && oneNode.MatchString(c.name)
+		several := nodes > 1 && reference.MatchString(c.name) && c.config.NICs > 0
+		if means(c.gpu, gpuType) && (one || several) {
+			return c.name, nil
+		}
+	}
+	return "", fmt.Errorf("there is no cluster preset for %d nodes of %q; name one (trainsim list clusters)", nodes, gpuType)
+}
+
+// means reports whether a name that may be shortened stands for a device.
+func means(d *gpu.Device, name string) bool {
+	short := shortName(name)
+	if len(short) < 2 {
+		return false
+	}
+	for _, full := range append([]string{d.Name}, d.Aliases...) {
+		if strings.HasPrefix(shortName(full), short) {
+			return true
+		}
+	}
+	return false
+}
+
+var socket = regexp.MustCompile(`sxm\d`)
+
+// shortName is a GPU's name without case, separators, the maker, remarks in
+// parentheses and the generation of its socket.
+func shortName(name string) string {
+	name, _, _ = strings.Cut(strings.ToLower(name), "(")
+	name = strings.NewReplacer(" ", "", "-", "", "_", "", "nvidia", "").Replace(name)
+	return socket.ReplaceAllString(name, "sxm")
+}
