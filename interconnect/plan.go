@@ -56,6 +56,17 @@ func (t *Topology) Custom(latency sim.Time, bytes int64, cap float64, links []Li
 	return p
 }
 
+// Over returns the plan with other links: those given, with the bytes of each
+// for one byte of progress. It is how one transfer stands for equal ones that
+// cross some of its links.
+func (p Plan) Over(t *Topology, links []LinkUse) Plan {
+	p.Links = links
+	for _, u := range links {
+		p.rate = min(p.rate, t.links[u.Link].Capacity/u.Weight)
+	}
+	return p
+}
+
 // Times returns the plan of m such transfers that run in step, as one
 // variable: every link carries m times the bytes. It is how one simulated
 // transfer stands for identical ones.

@@ -51,6 +51,20 @@ func parseFault(text string) (fault, error) {
 	return f, nil
 }
 
+// rank returns the rank that the entry names, -1 if it names none.
+func (f *fault) rank(ranks int) int {
+	r, err := strconv.Atoi(f.name)
+	if err != nil || r < 0 || r >= ranks {
+		return -1
+	}
+	return r
+}
+
+// concerns reports whether the entry means the link.
+func (f *fault) concerns(link string) bool {
+	return link == f.name || (strings.HasSuffix(f.name, "/") && strings.HasPrefix(link, f.name))
+}
+
 // Validate returns what is wrong with the faults of a job of so many ranks;
 // names of links are checked when the cluster is built.
 func (f *Faults) Validate(ranks int) error {
@@ -67,7 +81,7 @@ func (f *Faults) Validate(ranks int) error {
 		if err != nil {
 			return fmt.Errorf("slow_gpus: %w", err)
 		}
-		if r, err := strconv.Atoi(x.name); err != nil || r < 0 || r >= ranks {
+		if x.rank(ranks) < 0 {
 			return fmt.Errorf("slow_gpus: %q is not a rank; write 0 to %d", x.name, ranks-1)
 		}
 	}
@@ -102,14 +116,14 @@ func (m *machine) plant() error {
 		if err != nil {
 			return err
 		}
-		r, err := strconv.Atoi(x.name)
-		if err != nil || r < 0 || r >= len(m.ranks) {
-			return fmt.Errorf("faults.slow_gpus: %q is not a rank; write 0 to %d", x.name, len(m.ranks)-1)
+		r := x.rank(m.job.Ranks())
+		if r < 0 {
+			return fmt.Errorf("faults.slow_gpus: %q is not a rank; write 0 to %d", x.name, m.job.Ranks()-1)
 		}
 		if t.slow == nil {
 			t.slow = make([]slowGPU, len(m.ranks))
 		}
-		t.slow[r] = slowGPU{from: x.from, slow: 1 / x.factor, valid: true}
+		t.slow[m.crew.actor(int32(r))] = slowGPU{from: x.from, slow: 1 / x.factor, valid: true}
 	}
 	if f.Jitter > 0 {
 		for r := range m.ranks {
@@ -128,7 +142,7 @@ func (m *machine) plantLinks(faults []string) error {
 		}
 		hit := false
 		for id, l := range links {
-			if l.Name == x.name || (strings.HasSuffix(x.name, "/") && strings.HasPrefix(l.Name, x.name)) {
+			if x.concerns(l.Name) {
 				m.network.SetCapacity(interconnect.LinkID(id), x.factor, x.from)
 				hit = true
 			}

@@ -21,8 +21,8 @@ type Options struct {
 	// NoRecording keeps only times and memory: the Recording is empty and there
 	// are no totals of collectives.
 	NoRecording bool
-	// Fold simulates one of the pipelines that run side by side and lets it
-	// stand for all: see crew. The totals of links are those of its links.
+	// Fold simulates one of the pipelines that cannot differ and lets it stand
+	// for all of them. It changes no result.
 	Fold bool
 	// MaxEvents caps the engine's events; 0 means no cap.
 	MaxEvents uint64
@@ -100,7 +100,7 @@ func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.Fold = false // faults tell ranks apart
+	o.Fold = o.Fold && j.Config.Faults.Jitter == 0 // which tells all ranks apart
 	res, err := j.simulate(ctx, o, account, true)
 	if err != nil {
 		return nil, err

@@ -1,0 +1,212 @@
+package step
+
+import (
+	"math"
+
+	"trainsim/interconnect"
+	"trainsim/schedule"
+)
+
+// classes partitions the pipelines that run side by side (one rank of every
+// pipeline rank each), the groups and the links so that members of a class
+// cannot differ: pipelines in groups of the same classes, groups of pipelines
+// and links of the same classes with the same plans, links of the same capacity
+// crossed by the same classes of transfers. All run the same script, so that
+// they do the same at the same time, and sharing by max-min fairness gives
+// equal rates to equal transfers. The coarsest such partition comes from
+// colours that are refined by their neighbours' colours until none splits.
+type classes struct {
+	job    *Job
+	column []uint64 // colour of each pipeline
+	group  []uint64
+	link   []uint64
+	fixed  []uint64 // by group: what does not change
+	// groupPlans are a group's plans of all collectives of its kind.
+	groupPlans [][]*interconnect.Plan
+	sends      []sendClass
+}
+
+// sendClass is the hand-off of one pipeline between two stages.
+type sendClass struct {
+	column int32
+	fixed  uint64
+	colour uint64
+	plan   *interconnect.Plan
+}
+
+func newClasses(j *Job) *classes {
+	cl := &classes{job: j, column: make([]uint64, j.Config.Parallel.columns()), group: make([]uint64, len(j.groups)),
+		link: make([]uint64, len(j.Topology.Links())), fixed: make([]uint64, len(j.groups)), groupPlans: make([][]*interconnect.Plan, len(j.groups))}
+	for i := range cl.link {
+		cl.link[i] = math.Float64bits(j.Topology.Links()[i].Capacity)
+	}
+	cl.colourFaults()
+	columns := int32(len(cl.column))
+	for g := range j.groups {
+		gr := &j.groups[g]
+		f := mix(uint64(gr.kind), uint64(len(gr.ranks)))
+		for _, r := range gr.ranks {
+			f += mix(1, uint64(r/columns))
+		}
+		for id, c := range j.compiler.comms {
+			if c.Group == gr.kind {
+				p := gr.plan(j.compiler.comms, int32(id))
+				cl.groupPlans[g] = append(cl.groupPlans[g], p)
+				f = mix(f, planColour(p))
+			}
+		}
+		cl.fixed[g] = f
+	}
+	cl.addSends()
+	return cl
+}
+
+// colourFaults tells pipelines and links apart that a fault concerns.
+func (cl *classes) colourFaults() {
+	f := &cl.job.Config.Faults
+	for i, text := range append(append([]string(nil), f.GPUs...), f.Links...) {
+		x, err := parseFault(text)
+		if err != nil {
+			continue // plant reports it
+		}
+		colour := mix(uint64(i), math.Float64bits(x.factor))
+		if i < len(f.GPUs) {
+			if r := x.rank(cl.job.Ranks()); r >= 0 {
+				cl.column[r%len(cl.column)] += colour
+			}
+			continue
+		}
+		for id, l := range cl.job.Topology.Links() {
+			if x.concerns(l.Name) {
+				cl.link[id] += colour
+			}
+		}
+	}
+}
+
+// addSends lists the hand-offs of all pipelines between the stages that the
+// schedule connects.
+func (cl *classes) addSends() {
+	j := cl.job
+	for _, pair := range neighbours(j.Program) {
+		bytes := j.stages[pair[0]].chunks[0].boundary
+		for c := range cl.column {
+			from, to := pair[0]*len(cl.column)+c, pair[1]*len(cl.column)+c
+			p := j.Topology.SendPlan(from, to, bytes, j.Config.NCCL)
+			f := mix(mix(uint64(pair[0]), uint64(pair[1])), planColour(&p))
+			cl.sends = append(cl.sends, sendClass{column: int32(c), fixed: f, plan: &p})
+		}
+	}
+}
+
+// neighbours returns the pairs of pipeline ranks that hand over to each other.
+func neighbours(p *schedule.Program) [][2]int {
+	var out [][2]int
+	seen := make(map[[2]int]bool)
+	for r := range p.Ranks {
+		for c := range p.Chunks {
+			next, _, ok := p.Next(r, c)
+			if !ok || next == r {
+				continue
+			}
+			for _, pair := range [][2]int{{r, next}, {next, r}} {
+				if !seen[pair] {
+					seen[pair] = true
+					out = append(out, pair)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// planColour hashes what a plan does, its links aside.
+func planColour(p *interconnect.Plan) uint64 {
+	h := mix(uint64(p.Algorithm), uint64(p.Protocol))
+	for _, x := range []uint64{uint64(p.Channels), uint64(p.Latency), uint64(p.Bytes), math.Float64bits(p.Cap), math.Float64bits(p.Rate())} {
+		h = mix(h, x)
+	}
+	return h
+}
+
+// refine splits classes until none splits any more.
+func (cl *classes) refine() {
+	for last := 0; ; {
+		cl.step()
+		n := distinct(cl.column) + distinct(cl.group) + distinct(cl.link)
+		if n == last {
+			return
+		}
+		last = n
+	}
+}
+
+func distinct(colours []uint64) int {
+	set := make(map[uint64]struct{}, 64)
+	for _, x := range colours {
+		set[x] = struct{}{}
+	}
+	return len(set)
+}
+
+// step gives everything a new colour from its own and its neighbours'. Sums of
+// hashes stand for multisets.
+func (cl *classes) step() {
+	columns := int32(len(cl.column))
+	next := make([]uint64, len(cl.column))
+	crossed := make([]uint64, len(cl.link))
+	for g := range cl.group {
+		gr := &cl.job.groups[g]
+		members := uint64(0)
+		for _, r := range gr.ranks {
+			members += mix(cl.column[r%columns], uint64(r/columns))
+		}
+		cl.group[g] = mix(mix(cl.fixed[g], members), cl.linksOf(cl.groupPlans[g]))
+		for _, r := range gr.ranks {
+			next[r%columns] += mix(cl.group[g], uint64(r/columns))
+		}
+		cl.cross(crossed, cl.groupPlans[g], cl.group[g])
+	}
+	one := make([]*interconnect.Plan, 1)
+	for i := range cl.sends {
+		s := &cl.sends[i]
+		one[0] = s.plan
+		s.colour = mix(mix(s.fixed, cl.column[s.column]), cl.linksOf(one))
+		next[s.column] += s.colour
+		cl.cross(crossed, one, s.colour)
+	}
+	for c := range next {
+		cl.column[c] = mix(cl.column[c], next[c])
+	}
+	for l := range crossed {
+		cl.link[l] = mix(cl.link[l], crossed[l])
+	}
+}
+
+// linksOf hashes the classes of the links that plans cross.
+func (cl *classes) linksOf(plans []*interconnect.Plan) uint64 {
+	var sum uint64
+	for i, p := range plans {
+		for _, u := range p.Links {
+			sum += mix(mix(cl.link[u.Link], math.Float64bits(u.Weight)), uint64(i))
+		}
+	}
+	return sum
+}
+
+// cross adds a transfer's class to the links that it crosses.
+func (cl *classes) cross(crossed []uint64, plans []*interconnect.Plan, colour uint64) {
+	for i, p := range plans {
+		for _, u := range p.Links {
+			crossed[u.Link] += mix(mix(colour, math.Float64bits(u.Weight)), uint64(i))
+		}
+	}
+}
+
+// mix hashes two words into one (the finaliser of SplitMix64 over both).
+func mix(a, b uint64) uint64 {
+	x := a*0x9e3779b97f4a7c15 ^ b
+	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
+	x = (x ^ x>>27) * 0x94d049bb133111eb
+	return x ^ x>>31
+}
