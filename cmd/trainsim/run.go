@@ -25,6 +25,7 @@ type runCommand struct {
 	out, trace, format       string
 	noPlots, timing, printed bool
 	check, verbose           bool
+	fold, noFold             bool
 	maxEvents                uint64
 }
 
@@ -53,6 +54,9 @@ report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 	f.BoolVar(&r.timing, "timing", false, "put the simulation's own wall-clock time into the report")
 	f.BoolVar(&r.printed, "print-scenario", false, "print the scenario with every default written out, and stop")
 	f.BoolVar(&r.check, "check", false, "check the run's invariants (nothing overlaps, times add up)")
+	f.BoolVar(&r.fold, "fold", false, "simulate once what cannot differ, such as data-parallel replicas on equal links")
+	f.BoolVar(&r.noFold, "no-fold", false, "simulate every rank; the default up to 256 ranks")
+	cmd.MarkFlagsMutuallyExclusive("fold", "no-fold")
 	f.Uint64Var(&r.maxEvents, "max-events", 0, "give up after `N` events; 0 is no limit")
 	return cmd
 }
@@ -72,6 +76,14 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 		return r.print(cfgs)
 	}
 	return r.runAll(cmd.Context(), cfgs)
+}
+
+// unfolded is the largest job whose ranks are all simulated by default. Folding
+// changes no result, only who is an actor and a lane of the recording.
+const unfolded = 256
+
+func (r *runCommand) folds(job *step.Job) bool {
+	return r.fold || (!r.noFold && job.Ranks() > unfolded)
 }
 
 // runAll simulates the scenarios one after the other. A file that cannot be
@@ -123,7 +135,7 @@ func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Ru
 		return nil, err
 	}
 	start := time.Now()
-	res, err := job.Run(ctx, step.Options{MaxEvents: r.maxEvents})
+	res, err := job.Run(ctx, step.Options{MaxEvents: r.maxEvents, Fold: r.folds(job)})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
