@@ -135,6 +135,15 @@ type cost struct {
 	lat, bw float64
 }
 
+// filling spreads the time of filling the pipeline over the bytes: the links
+// carry traffic all that while, at a lower rate.
+func (c cost) filling(bytes int64, fill float64) cost {
+	if fill > 0 {
+		c.bw = 1 / (1/c.bw + float64(1000*fill)/float64(bytes))
+	}
+	return c
+}
+
 // time returns the cost of a line protocol. bus is in GB/s; vol is the ring's
 // volume.
 func (f lineFit) time(bytes int64, k, vol, bus float64) cost {
@@ -154,11 +163,12 @@ func (f sliceFit) time(op Op, bytes int64, n int, k, vol, bus float64) cost {
 		}
 		per += 1 / (float64(n) * own)
 	}
-	return cost{lat: f.base + float64(f.step*k) + float64(f.fill*mib/(1000*bus)*saturating(bytes, f.fillAt)), bw: 1 / per}
+	fill := f.fill * mib / (1000 * bus) * saturating(bytes, f.fillAt)
+	return cost{lat: f.base + float64(f.step*k), bw: 1 / per}.filling(bytes, fill)
 }
 
 func (f switchFit) time(bytes int64, e estimate) cost {
-	return cost{lat: float64(f.base*e.lat) + float64(f.fill*saturating(bytes, f.fillAt)), bw: f.share * e.bw}
+	return cost{lat: f.base * e.lat, bw: f.share * e.bw}.filling(bytes, f.fill*saturating(bytes, f.fillAt))
 }
 
 func (f directFit) time(bytes int64, n int, vol, bus float64) cost {
@@ -168,5 +178,6 @@ func (f directFit) time(bytes int64, n int, vol, bus float64) cost {
 		per += 1 / (float64(n) * f.copy)
 	}
 	lat := f.base + float64(f.step*float64(n-1)) + float64(f.ramp*saturating(bytes, f.rampAt))
-	return cost{lat: lat + float64(f.fill*mib/(1000*bus)*saturating(bytes, f.fillAt)), bw: 1 / per}
+	fill := f.fill * mib / (1000 * bus) * saturating(bytes, f.fillAt)
+	return cost{lat: lat, bw: 1 / per}.filling(bytes, fill)
 }

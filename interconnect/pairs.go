@@ -15,6 +15,18 @@ func (c *Communicator) addPairs(acc *accumulator, factor float64) sim.Time {
 	return slowest
 }
 
+// addShift adds a message from every rank to the next. It returns the slowest
+// hop.
+func (c *Communicator) addShift(acc *accumulator, factor float64) sim.Time {
+	var slowest sim.Time
+	for i, a := range c.devices {
+		way := c.t.route(a, c.devices[(i+1)%len(c.devices)], c.level)
+		acc.add(way.uses, factor)
+		slowest = max(slowest, c.t.pathLatency(way.uses))
+	}
+	return slowest
+}
+
 func (c *Communicator) addLocalPairs(acc *accumulator, share float64) sim.Time {
 	var slowest sim.Time
 	for _, g := range c.groups {

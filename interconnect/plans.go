@@ -22,6 +22,8 @@ func patternOf(op Op) pattern {
 		return onChains
 	case AllToAll:
 		return onPairs
+	case SendRecv:
+		return onShift
 	}
 	return onRings
 }

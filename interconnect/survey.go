@@ -93,3 +93,7 @@ func (t *Topology) groupsWithin(devices []int, level PathType) [][]int {
 	}
 	return groups
 }
+
+// NearestCard returns the network card of its node that a device uses, -1 on
+// nodes without cards.
+func (t *Topology) NearestCard(device int) int { return t.node.gpus[t.local(device)].nic }

@@ -13,6 +13,7 @@ const (
 	onRings  pattern = iota // every edge of the rings carries the same
 	onChains                // the same without the edge that closes each ring
 	onPairs                 // every rank sends to every other
+	onShift                 // every rank sends to the next one
 	onSwitch                // NVLink SHARP: through the switches, and between nodes by trees
 )
 
@@ -50,6 +51,8 @@ func (c *Communicator) trafficOf(op Op, pt pattern, pr Protocol) *traffic {
 		tr.hop = c.addRings(acc, factor, pt == onChains)
 	case onPairs:
 		tr.hop = c.addPairs(acc, factor)
+	case onShift:
+		tr.hop = c.addShift(acc, factor)
 	case onSwitch:
 		c.addSwitchTraffic(acc, op)
 	}
