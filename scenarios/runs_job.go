@@ -49,12 +49,25 @@ func (r *runRow) config(known *machines) *step.Config {
 		Precision: r.word("precision", ""), GradPrecision: r.word("grad_precision", "fp32"), Optimizer: "adam",
 		Recompute: r.word("recompute", "none"), Dropout: r.flag("dropout"),
 	}
-	cfg.Host.Framework = "megatron"
-	if cfg.Parallel.ZeRO >= 2 { // FSDP wraps plain PyTorch modules
-		cfg.Host.Framework, cfg.Model.VocabMultiple = "eager", 0
+	cfg.Host.Framework = r.framework(&cfg)
+	if cfg.Parallel.ZeRO >= 2 {
+		cfg.Model.VocabMultiple = 0
 	}
 	r.schedule(&cfg)
 	return &cfg
+}
+
+// framework follows from what is sharded and how attention is computed: FSDP
+// wraps plain PyTorch modules; ZeRO-1 beside separate attention kernels is
+// DeepSpeed's, which is older than Megatron-Core's distributed optimizer.
+func (r *runRow) framework(cfg *step.Config) string {
+	switch {
+	case cfg.Parallel.ZeRO >= 2:
+		return "eager"
+	case cfg.Parallel.ZeRO == 1 && cfg.Model.Attention == model.Unfused:
+		return "deepspeed"
+	}
+	return "megatron"
 }
 
 func first(a, b int) int {
@@ -95,10 +108,17 @@ func (r *runRow) parallel(p *step.Parallel) {
 	p.OverlapTP = r.flag("overlap_tp")
 }
 
+// maxGPUs is how many GPUs a run may have: the largest clusters that exist.
+const maxGPUs = 1 << 18
+
 // nodes spreads the job's GPUs over as few nodes as hold them, the same number
 // on each.
 func (r *runRow) nodes(cfg *step.Config) {
 	gpus, per := r.count("gpus", 0), max(worldGPUs(cfg)[1], 1)
+	if gpus > maxGPUs {
+		r.skip("gpus", "%d GPUs are more than are simulated; write at most %d", gpus, maxGPUs)
+		return
+	}
 	nodes := (gpus + per - 1) / per
 	if gpus%nodes != 0 {
 		r.skip("gpus", "%d GPUs do not spread evenly over %d nodes of %d; write a count that does", gpus, nodes, per)

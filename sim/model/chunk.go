@@ -45,9 +45,13 @@ func (b *builder) receive() value {
 // its gradient from there.
 func (b *builder) send(x value) {
 	b.emit(Op{Name: "send_forward", Kind: Send, Phase: b.phase, Reads: ids(x)})
+	var kept []TensorID
+	if b.KeepOutputs {
+		kept = ids(x)
+	}
 	b.push(func() {
 		dx := b.like("output.grad", x)
-		b.emit(Op{Name: "recv_backward", Kind: Receive, Phase: BackwardInput, Writes: ids(dx)})
+		b.emit(Op{Name: "recv_backward", Kind: Receive, Phase: BackwardInput, Reads: kept, Writes: ids(dx)})
 		b.grads[x.id] = dx
 	})
 }

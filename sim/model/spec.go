@@ -53,6 +53,9 @@ type Spec struct {
 	// FusedLoss computes the cross-entropy and its gradient in one kernel that
 	// overwrites the logits; otherwise the loss works on fp32 copies.
 	FusedLoss bool
+	// KeepOutputs keeps what a stage sends until its backward, as DeepSpeed's
+	// pipeline does; Megatron-LM frees it once it is sent.
+	KeepOutputs bool
 	// GatherParams makes every layer gather its parameters before use in
 	// forward and backward and scatter its gradients, over the DP group (FSDP).
 	GatherParams bool

@@ -1,12 +1,10 @@
 package step
 
 import (
-	"errors"
 	"math"
 
 	"trainsim/memory"
 	"trainsim/sim/model"
-	"trainsim/sim/trace"
 )
 
 // RankMemory is the memory account of one rank (the first) of a pipeline rank.
@@ -25,24 +23,6 @@ type RankMemory struct {
 
 	atStart [memory.NumKinds + 1]int64
 	points  []memPoint
-}
-
-// OOM is an allocation that failed, in the program order of its rank.
-type OOM struct {
-	Rank, Stage int
-	Step        int // of training, from 0
-	Action      string
-	Tensor      string
-	Phase       string // start-up, first-forward, forward, first-backward, backward, optimizer-step
-	Err         *memory.OutOfMemory
-	action, pc  int32
-}
-
-// memPoint is a counter's new value behind an instruction of the last step.
-type memPoint struct {
-	action, pc int32
-	counter    int32
-	value      int64
 }
 
 // steadySteps is how many steps the account runs: optimizer states appear at
@@ -78,6 +58,9 @@ func (j *Job) accountStage(stage int) (RankMemory, error) {
 	}
 	m := a.result()
 	m.Capacity, m.OOM = int64(j.Config.GPU.Memory), oom
+	if oom != nil {
+		oom.judge(&m, j.Config.Memory.Fraction)
+	}
 	return m, nil
 }
 
@@ -87,6 +70,8 @@ type account struct {
 	stage   int
 	outside [memory.NumKinds]int64
 	alloc   *memory.Allocator
+	state   stateLayout
+	owned   []int64 // elements of the optimizer's tensors
 	live    map[liveKey][]memory.Ref
 	kept    map[string]bool        // tensors that stay, by name
 	pool    map[int][][]memory.Ref // spare slices by length
@@ -96,11 +81,13 @@ type account struct {
 	points  []memPoint
 	last    [memory.NumKinds + 1]int64
 	atStart [memory.NumKinds + 1]int64
+	grads   bool // gradients exist
 	states  bool // optimizer states exist
 	full    error
 	tensor  string
 }
 
+// liveKey names a set of tensors: those of one chunk and micro-batch.
 type liveKey struct {
 	chunk      int16
 	microbatch int32
@@ -112,24 +99,13 @@ func (j *Job) newAccount(stage int, capacity int64) (*account, error) {
 		return nil, err
 	}
 	a := &account{
-		job: j, stage: stage, live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
+		job: j, stage: stage, state: j.Config.stateLayout(),
+		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
 		alloc: memory.New(memory.Config{Capacity: capacity, Conf: conf, Fraction: j.Config.Memory.Fraction}),
 	}
-	a.outside[memory.Context] = int64(j.Config.GPU.ContextBytes)
+	a.outside[memory.Context] = j.contextBytes()
 	a.outside[memory.CommBuffers] = j.ncclBytes(stage)
 	return a, nil
-}
-
-// ncclBytes is what the communicators of a stage's first rank hold.
-func (j *Job) ncclBytes(stage int) int64 {
-	rank := stage * j.Config.Parallel.columns()
-	var sum int64
-	for kind := range model.NumGroups {
-		if id := j.groupOf[kind]; id != nil && id[rank] >= 0 {
-			sum += j.groups[id[rank]].comm.MemoryBytes()
-		}
-	}
-	return sum
 }
 
 // run replays steadySteps steps and returns the allocation that failed.
@@ -139,17 +115,18 @@ func (a *account) run() *OOM {
 			a.fail(&memory.OutOfMemory{Requested: bytes}, "CUDA context and communicators")
 		}
 	}
-	a.static()
+	a.action = -1
+	a.start()
 	for a.step = range steadySteps {
 		if a.step == steadySteps-1 {
 			a.mark()
 		}
 		script := a.job.stages[a.stage].script
 		for i := range script {
-			a.action = int32(i)
 			if a.full != nil {
 				return a.oom()
 			}
+			a.action = int32(i)
 			a.runAction(&script[i], i == len(script)-1)
 		}
 	}
@@ -159,25 +136,67 @@ func (a *account) run() *OOM {
 	return nil
 }
 
-// static allocates what lives as long as the job.
-func (a *account) static() {
-	j, s := a.job, &a.job.stages[a.stage]
-	shards := int64(1)
-	if j.dp.sharded() {
-		shards = j.dp.ranks
-	}
-	for _, cc := range s.chunks {
-		weights := cc.chunk.Parameters * j.dp.paramBytes
-		if j.dp.zero >= 3 {
-			weights = (weights + shards - 1) / shards
+// runAction replays the allocations of one action of the script.
+func (a *account) runAction(act *action, last bool) {
+	var refs [2][]memory.Ref
+	var cc [2]*chunkCode
+	for i, p := range act.list() {
+		if p.microbatch >= 0 {
+			cc[i] = a.job.stages[a.stage].chunks[p.chunk]
+			refs[i] = a.refs(liveKey{p.chunk, p.microbatch}, len(cc[i].chunk.Tensors))
+			a.beforeBackward(p.kind)
 		}
-		if v := j.Program.WeightVersions; v != nil {
-			weights *= int64(v[a.stage]) // stashed versions
-		}
-		a.malloc("weights", weights, memory.Weights)
-		a.malloc("gradients", (cc.chunk.Parameters*j.dp.gradBytes+shards-1)/shards, memory.Gradients)
 	}
-	a.malloc("master weights", s.ownElements*j.opt.Master, memory.Optimizer)
+	for pc, ops := range act.block.memory {
+		a.pc = int32(pc)
+		for _, op := range ops {
+			a.apply(cc[op.part], refs[op.part], op)
+		}
+		if len(ops) > 0 {
+			a.sample()
+		}
+	}
+	for i, p := range act.list() {
+		if cc[i] != nil && allFreed(refs[i]) {
+			a.recycle(liveKey{p.chunk, p.microbatch}, refs[i])
+		}
+		if cc[i] != nil {
+			a.afterBackward(p.kind)
+		}
+	}
+	if last {
+		a.update()
+		a.sample()
+	}
+}
+
+// apply replays one step of the allocator.
+func (a *account) apply(cc *chunkCode, refs []memory.Ref, op memOp) {
+	if op.free {
+		a.free(&refs[op.tensor])
+		return
+	}
+	if refs[op.tensor] != 0 {
+		return
+	}
+	t := &cc.chunk.Tensors[op.tensor]
+	if t.Kept {
+		a.keep(t)
+		return
+	}
+	kind := memory.Temporaries
+	if cc.saved[op.tensor] {
+		kind = memory.Activations
+	}
+	refs[op.tensor] = a.malloc(t.Name, t.Bytes, kind)
+}
+
+// keep allocates a tensor that stays, the first time that one of its name comes.
+func (a *account) keep(t *model.Tensor) {
+	if !a.kept[t.Name] {
+		a.kept[t.Name] = true
+		a.malloc(t.Name, t.Bytes, memory.Gradients)
+	}
 }
 
 func (a *account) malloc(what string, bytes int64, kind memory.Kind) memory.Ref {
@@ -191,66 +210,23 @@ func (a *account) malloc(what string, bytes int64, kind memory.Kind) memory.Ref 
 	return ref
 }
 
+func (a *account) free(ref *memory.Ref) {
+	if *ref != 0 {
+		a.alloc.Free(*ref)
+		*ref = 0
+	}
+}
+
+// passing allocates a tensor that is gone at once.
+func (a *account) passing(what string, bytes int64) {
+	ref := a.malloc(what, bytes, memory.Temporaries)
+	a.free(&ref)
+}
+
 func (a *account) fail(err error, what string) {
 	if a.full == nil {
 		a.full, a.tensor = err, what
 	}
-}
-
-// runAction replays the allocations of one action of the script.
-func (a *account) runAction(act *action, last bool) {
-	var refs [2][]memory.Ref
-	var cc [2]*chunkCode
-	for i, p := range act.list() {
-		if p.microbatch >= 0 {
-			cc[i] = a.job.stages[a.stage].chunks[p.chunk]
-			refs[i] = a.refs(liveKey{p.chunk, p.microbatch}, len(cc[i].chunk.Tensors))
-		}
-	}
-	for pc, ops := range act.block.memory {
-		a.pc = int32(pc)
-		for _, op := range ops {
-			a.apply(cc[op.part], refs[op.part], op)
-		}
-		if len(ops) > 0 {
-			a.sample()
-		}
-	}
-	if last && !a.states {
-		a.states = true
-		a.malloc("optimizer states", a.job.stages[a.stage].ownElements*a.job.opt.States, memory.Optimizer)
-	}
-	for i, p := range act.list() {
-		if cc[i] != nil && allFreed(refs[i]) {
-			a.recycle(liveKey{p.chunk, p.microbatch}, refs[i])
-		}
-	}
-}
-
-func (a *account) apply(cc *chunkCode, refs []memory.Ref, op memOp) {
-	if op.free {
-		if refs[op.tensor] != 0 {
-			a.alloc.Free(refs[op.tensor])
-			refs[op.tensor] = 0
-		}
-		return
-	}
-	if refs[op.tensor] != 0 {
-		return
-	}
-	t := &cc.chunk.Tensors[op.tensor]
-	if t.Kept {
-		if !a.kept[t.Name] {
-			a.kept[t.Name] = true
-			a.malloc(t.Name, t.Bytes, memory.Gradients)
-		}
-		return
-	}
-	kind := memory.Temporaries
-	if cc.saved[op.tensor] {
-		kind = memory.Activations
-	}
-	refs[op.tensor] = a.malloc(t.Name, t.Bytes, kind)
 }
 
 func (a *account) refs(key liveKey, n int) []memory.Ref {
@@ -280,86 +256,4 @@ func allFreed(refs []memory.Ref) bool {
 		}
 	}
 	return true
-}
-
-// values returns the counters: allocated by kind, with what lies outside
-// PyTorch in its kinds, and reserved.
-func (a *account) values() (v [memory.NumKinds + 1]int64) {
-	for k, n := range a.alloc.AllocatedByKind() {
-		v[k] = n + a.outside[k]
-	}
-	v[memory.NumKinds] = a.alloc.Reserved() + a.alloc.External()
-	return v
-}
-
-// mark begins the recorded step.
-func (a *account) mark() {
-	a.last = a.values()
-	a.atStart = a.last
-	a.points = a.points[:0]
-}
-
-// sample records the counters that changed in the last step.
-func (a *account) sample() {
-	if a.step != steadySteps-1 {
-		return
-	}
-	v := a.values()
-	for k := range v {
-		if v[k] != a.last[k] {
-			a.points = append(a.points, memPoint{a.action, a.pc, int32(k), v[k]})
-		}
-	}
-	a.last = v
-}
-
-func (a *account) result() RankMemory {
-	m := RankMemory{
-		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.columns(),
-		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points,
-	}
-	for k, n := range a.outside {
-		m.AtPeak[k] += n
-		m.Outside += n
-	}
-	return m
-}
-
-func (a *account) oom() *OOM {
-	o := &OOM{Rank: a.stage * a.job.Config.Parallel.columns(), Stage: a.stage, Step: a.step,
-		Tensor: a.tensor, Phase: "start-up", Action: "start-up", action: -1}
-	errors.As(a.full, &o.Err)
-	if len(a.live) > 0 || a.action > 0 || a.step > 0 {
-		act := &a.job.stages[a.stage].script[a.action]
-		o.Action, o.Phase = a.job.compiler.names[act.name], a.phase(act)
-		o.action, o.pc = a.action, a.pc
-	}
-	return o
-}
-
-func (a *account) phase(act *action) string {
-	first := ""
-	p := &act.parts[0]
-	if a.step == 0 && p.microbatch == 0 {
-		first = "first-"
-	}
-	switch {
-	case p.microbatch < 0:
-		return "optimizer-step"
-	case p.kind == trace.Forward:
-		return first + "forward"
-	}
-	return first + "backward"
-}
-
-// StaticBytes returns the weights, gradients and optimizer bytes of the
-// fullest rank: what is there before any activation.
-func (j *Job) StaticBytes() int64 {
-	var most int64
-	for i := range j.stages {
-		s := &j.stages[i]
-		most = max(most, s.gradElements*(j.dp.paramBytes+j.dp.gradBytes)+s.ownElements*(j.opt.Master+j.opt.States))
-	}
-	return most
 }

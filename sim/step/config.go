@@ -84,5 +84,5 @@ type Memory struct {
 
 // Host is the CPU side of a rank: what launching costs.
 type Host struct {
-	Framework string `toml:"framework"` // eager | megatron | compiled | cuda-graphs
+	Framework string `toml:"framework"` // eager | megatron | deepspeed | compiled | cuda-graphs
 }

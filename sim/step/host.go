@@ -27,7 +27,9 @@ type hostCost struct {
 }
 
 // Frameworks lists the values of host.framework.
-func Frameworks() []string { return []string{"megatron", "eager", "compiled", "cuda-graphs", "none"} }
+func Frameworks() []string {
+	return []string{"megatron", "deepspeed", "eager", "compiled", "cuda-graphs", "none"}
+}
 
 // hostCosts returns the cost table of a framework.
 //
@@ -42,7 +44,7 @@ func Frameworks() []string { return []string{"megatron", "eager", "compiled", "c
 func hostCosts(framework string) (hostCost, error) {
 	us := sim.Microsecond
 	switch framework {
-	case "", "megatron":
+	case "", "megatron", "deepspeed": // Megatron-DeepSpeed: the same modules
 		return hostCost{forward: 78 * us, backward: 39 * us, collective: 60 * us, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
 	case "eager":
 		return hostCost{forward: 30 * us, backward: 15 * us, collective: 30 * us, handOff: 100 * us, optimizer: 20 * us, sync: 20 * us}, nil

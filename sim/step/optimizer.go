@@ -14,6 +14,8 @@ type Optimizer struct {
 	Master int64
 	// States is all other state: momentum, variance.
 	States int64
+	// Moments is how many tensors the states of a parameter are.
+	Moments int
 }
 
 // OptimizerState returns the optimizer's bytes a parameter. States follow the
@@ -28,11 +30,11 @@ func OptimizerState(kind string, precision gpu.Dtype) (Optimizer, error) {
 	}
 	switch kind {
 	case "", "adam":
-		o.States = 8
+		o.States, o.Moments = 8, 2
 	case "sgd-momentum":
-		o.States = 4
+		o.States, o.Moments = 4, 1
 	case "adam-8bit":
-		o.States = 2
+		o.States, o.Moments = 2, 2
 	case "sgd", "adafactor":
 	default:
 		return o, fmt.Errorf("optimizer %q is unknown; write adam, sgd, sgd-momentum, adam-8bit or adafactor", kind)

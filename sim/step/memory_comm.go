@@ -1,0 +1,115 @@
+package step
+
+import (
+	"trainsim/interconnect"
+	"trainsim/sim/model"
+)
+
+// contextBytes is the CUDA context with its kernels. Before CUDA 11.7 loaded
+// kernels lazily, all of PyTorch's came with the context: 1343 MiB together
+// (Hugging Face, "Model training anatomy", the memory after one tiny tensor).
+func (j *Job) contextBytes() int64 {
+	bytes := int64(j.Config.GPU.ContextBytes)
+	if j.Config.Host.Framework == "deepspeed" {
+		bytes = max(bytes, 1343<<20)
+	}
+	return bytes
+}
+
+// ncclBytes is what the communicators of a stage's first rank hold: those of
+// its groups, for the operations that run on them, and that of the pipeline.
+func (j *Job) ncclBytes(stage int) int64 {
+	rank := stage * j.Config.Parallel.columns()
+	var sum int64
+	if j.Config.Host.Framework == "deepspeed" {
+		return j.eagerBytes(rank)
+	}
+	for kind := range model.NumGroups {
+		if id := j.groupOf[kind]; id != nil && id[rank] >= 0 {
+			sum += j.groups[id[rank]].comm.MemoryBytes(j.operations(kind)...)
+		}
+	}
+	return sum + j.pipelineBytes(stage)
+}
+
+// eagerBytes is what the communicators of Megatron-DeepSpeed hold: NCCL before
+// 2.2x connected rings and trees of each at its start, a tree's reverse
+// direction adding half of a ring. Beside the groups that train there are the
+// whole job's, the pipeline's and one for each pair of neighbouring stages.
+func (j *Job) eagerBytes(rank int) int64 {
+	var sum int64
+	add := func(c *interconnect.Communicator) {
+		ring := c.MemoryBytes(interconnect.AllReduce)
+		sum += ring + ring/2
+	}
+	for kind := range model.NumGroups {
+		if id := j.groupOf[kind]; id != nil && id[rank] >= 0 {
+			add(j.groups[id[rank]].comm)
+		}
+	}
+	for _, devices := range j.moreGroups(rank) {
+		if c, err := j.Topology.Communicator(devices, j.Config.NCCL); err == nil {
+			add(c)
+		}
+	}
+	return sum
+}
+
+// moreGroups lists the devices of a rank's groups that only start-up and the
+// pipeline use.
+func (j *Job) moreGroups(rank int) [][]int {
+	columns := j.Config.Parallel.columns()
+	all, pipe := make([]int, j.Ranks()), make([]int, j.Config.Parallel.PP)
+	for i := range all {
+		all[i] = i
+	}
+	for s := range pipe {
+		pipe[s] = rank%columns + s*columns
+	}
+	out := [][]int{all}
+	if len(pipe) > 1 {
+		out = append(out, pipe)
+	}
+	for s := range len(pipe) - 1 {
+		if pipe[s] == rank || pipe[s+1] == rank {
+			out = append(out, pipe[s:s+2])
+		}
+	}
+	return out
+}
+
+// operations lists the distinct collectives that run on groups of a kind.
+func (j *Job) operations(kind model.Group) []interconnect.Op {
+	var out []interconnect.Op
+	for i := range j.compiler.comms {
+		c := &j.compiler.comms[i]
+		if c.Group == kind {
+			out = append(out, netOps[c.Collective])
+		}
+	}
+	return out
+}
+
+// pipelineBytes is what sending to and receiving from the neighbouring stages
+// takes: connections to each on the node, one pool for all others.
+func (j *Job) pipelineBytes(stage int) int64 {
+	p := &j.Config.Parallel
+	var local, pool int64
+	for _, other := range []int{stage - 1, stage + 1} {
+		if other < 0 || other >= p.PP {
+			continue
+		}
+		a, b := stage*p.columns(), other*p.columns()
+		c, err := j.Topology.Communicator([]int{a, b}, j.Config.NCCL)
+		if err != nil {
+			continue
+		}
+		bytes := c.MemoryBytes(interconnect.SendRecv)
+		if per := max(1, j.Config.Cluster.GPUsPerNode); a/per == b/per {
+			local += bytes
+		} else {
+			pool = max(pool, bytes)
+		}
+	}
+	return local + pool
+}

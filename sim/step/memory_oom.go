@@ -1,0 +1,63 @@
+package step
+
+import (
+	"errors"
+
+	"trainsim/memory"
+	"trainsim/sim/trace"
+)
+
+// OOM is an allocation that failed, in the program order of its rank.
+type OOM struct {
+	Rank, Stage int
+	Step        int // of training, from 0
+	Action      string
+	Tensor      string
+	// Phase is when: start-up, first-forward, forward, first-backward,
+	// backward, optimizer-step or evaluation; fragmentation when all that the
+	// job ever allocates would fit, if only it lay closer together.
+	Phase      string
+	Err        *memory.OutOfMemory
+	action, pc int32
+}
+
+func (a *account) oom() *OOM {
+	o := &OOM{Rank: a.stage * a.job.Config.Parallel.columns(), Stage: a.stage, Step: a.step,
+		Tensor: a.tensor, Phase: "start-up", Action: "start-up", action: -1}
+	errors.As(a.full, &o.Err)
+	if a.action >= 0 {
+		act := &a.job.stages[a.stage].script[a.action]
+		o.Action, o.Phase = a.job.compiler.names[act.name], a.phase(act)
+		o.action, o.pc = a.action, a.pc
+	}
+	return o
+}
+
+func (a *account) phase(act *action) string {
+	first := ""
+	p := &act.parts[0]
+	if a.step == 0 && p.microbatch == 0 {
+		first = "first-"
+	}
+	switch {
+	case p.microbatch < 0:
+		return "optimizer-step"
+	case p.kind == trace.Evaluation:
+		return "evaluation"
+	case p.kind == trace.Forward:
+		return first + "forward"
+	}
+	return first + "backward"
+}
+
+// judge says that fragmentation is to blame if the request would have fitted
+// into idle bytes, and the job, as m has it with room enough, into the device.
+func (o *OOM) judge(m *RankMemory, fraction float64) {
+	room := m.Capacity
+	if fraction > 0 && fraction < 1 {
+		room = int64(float64(room) * fraction)
+	}
+	if o.Err != nil && o.Err.Fragmented() && m.PeakAllocated+m.Outside <= room {
+		o.Phase = "fragmentation"
+	}
+}

@@ -1,0 +1,54 @@
+package step
+
+import "trainsim/memory"
+
+// memPoint is a counter's new value behind an instruction of the last step.
+type memPoint struct {
+	action, pc int32
+	counter    int32
+	value      int64
+}
+
+// values returns the counters: allocated by kind, with what lies outside
+// PyTorch in its kinds, and reserved.
+func (a *account) values() (v [memory.NumKinds + 1]int64) {
+	for k, n := range a.alloc.AllocatedByKind() {
+		v[k] = n + a.outside[k]
+	}
+	v[memory.NumKinds] = a.alloc.Reserved() + a.alloc.External()
+	return v
+}
+
+// mark begins the recorded step.
+func (a *account) mark() {
+	a.last = a.values()
+	a.atStart = a.last
+	a.points = a.points[:0]
+}
+
+// sample records the counters that changed in the last step.
+func (a *account) sample() {
+	if a.step != steadySteps-1 {
+		return
+	}
+	v := a.values()
+	for k := range v {
+		if v[k] != a.last[k] {
+			a.points = append(a.points, memPoint{a.action, a.pc, int32(k), v[k]})
+		}
+	}
+	a.last = v
+}
+
+func (a *account) result() RankMemory {
+	m := RankMemory{
+		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.columns(),
+		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
+		AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points,
+	}
+	for k, n := range a.outside {
+		m.AtPeak[k] += n
+		m.Outside += n
+	}
+	return m
+}

@@ -1,0 +1,74 @@
+package step
+
+import "trainsim/memory"
+
+// update replays the optimizer's step: its states appear in the first one,
+// what it needs for the moment comes and goes.
+func (a *account) update() {
+	var passing []memory.Ref
+	hold := func(what string, bytes int64) {
+		passing = append(passing, a.malloc(what, bytes, memory.Temporaries))
+	}
+	switch a.state {
+	case megatronLayout:
+		if a.copiesGrads() {
+			for _, n := range a.owned {
+				hold("fp32 gradients", 4*n)
+			}
+		}
+		a.optimizerStates()
+	case deepspeedLayout:
+		a.updateDeepSpeed(hold)
+	default:
+		a.optimizerStates()
+		if a.job.opt.States >= 8 { // the foreach step's square roots of the variances
+			for _, n := range a.owned {
+				hold("foreach temporaries", 4*n)
+			}
+		}
+	}
+	a.sample()
+	a.freeAll(passing)
+}
+
+// copiesGrads reports whether gradients are cast to fp32 for the step: where
+// they are kept in 16 bits beside fp32 masters.
+func (a *account) copiesGrads() bool { return a.job.opt.Master > 0 && a.job.dp.gradBytes < 4 }
+
+// updateDeepSpeed reduces through a bucket; 16-bit gradients of the partition
+// are collected, measured in double precision one by one, flattened and cast,
+// and the parameters are gathered through a bucket.
+func (a *account) updateDeepSpeed(hold func(string, int64)) {
+	s := &a.job.stages[a.stage]
+	if a.job.dp.ranks > 1 && !a.job.splitGrads() {
+		a.passing("reduce bucket", deepspeedBucket*a.job.dp.gradBytes)
+	}
+	if a.copiesGrads() {
+		for _, n := range a.owned {
+			hold("partition of the gradients", n*a.job.dp.gradBytes)
+			a.passing("float64 gradient", 8*min(n, a.largestWeight())) // for its norm
+			hold("flattened gradients", n*a.job.dp.gradBytes)
+			hold("fp32 gradients", 4*n)
+		}
+	}
+	if a.job.dp.ranks > 1 {
+		a.passing("gather bucket", min(deepspeedBucket, s.gradElements)*a.job.dp.paramBytes)
+	}
+}
+
+// optimizerStates allocates the states, two tensors a piece where there are two
+// moments.
+func (a *account) optimizerStates() {
+	if a.states {
+		return
+	}
+	a.states = true
+	for _, n := range a.owned {
+		bytes := n * a.job.opt.States
+		if bytes > 0 && a.job.opt.Moments == 2 {
+			a.malloc("optimizer states", bytes/2, memory.Optimizer)
+			bytes -= bytes / 2
+		}
+		a.malloc("optimizer states", bytes, memory.Optimizer)
+	}
+}
