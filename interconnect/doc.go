@@ -7,19 +7,20 @@
 // A collective advances at one rate on all edges of its rings, so one transfer
 // is one fluid variable x that crosses many directed links. The weight w of a
 // link is how many bytes that link carries while x grows by one byte. A Plan
-// is scaled so that its bottleneck link has the weight 1: x is then the rate
-// on the link that limits it, and two transfers that meet on a link which
-// limits both get equal shares of it, as two flows on a wire do.
+// is scaled so that its bottleneck link has the weight 1.
 //
 // # Sharing
 //
-// Rates are max-min fair: for every link l, sum over transfers of w[l]*x stays
-// at or below the capacity C[l]; every x stays at or below its own limit (a
-// protocol's or a channel's); and every transfer is either at its own limit or
-// crosses a saturated link on which no other transfer has a higher rate. They
+// Rates are max-min fair. For every link l, the sum over transfers of w[l]*x
+// stays at or below the capacity C[l]; every x stays at or below its own limit
+// (a protocol's or a channel's). A transfer is measured by its bytes on the
+// shared link that it loads most for that link's capacity, y = w*x there; every
+// transfer is either at its own limit or crosses a saturated link on which no
+// other has a higher y. Two transfers that meet on one link thus get equal parts
+// of it, as two flows on a wire do, whatever else each of them crosses. Rates
 // are found by progressive filling. A start, a finish or a change of capacity
-// touches only the transfers that are connected to it through shared links,
-// and all changes of one instant are solved once, at the instant's end.
+// touches only the transfers that are connected to it through shared links, and
+// all changes of one instant are solved once, at the instant's end.
 //
 // # Time
 //

@@ -13,16 +13,39 @@ import (
 	"trainsim/sim"
 )
 
-// fullMaxMin is the slow, obvious solver: all transfers grow together in small
-// exact steps from one saturation to the next; the residuals are summed anew
-// each time.
+// measure returns the weight by which each transfer is measured: that on the
+// link, of those which it shares, that it loads most for the capacity.
+func measure(capacity []float64, plans []*Plan) []float64 {
+	users := make([]int, len(capacity))
+	for _, p := range plans {
+		for _, u := range p.Links {
+			users[u.Link]++
+		}
+	}
+	weight := make([]float64, len(plans))
+	for i, p := range plans {
+		load := 0.0
+		weight[i] = 1
+		for _, u := range p.Links {
+			if x := u.Weight / capacity[u.Link]; users[u.Link] > 1 && x > load {
+				load, weight[i] = x, u.Weight
+			}
+		}
+	}
+	return weight
+}
+
+// fullMaxMin is the slow, obvious solver: all transfers grow together, as they
+// are measured, from one saturation to the next; residuals are summed anew each
+// time.
 func fullMaxMin(capacity []float64, plans []*Plan) []float64 {
+	weight := measure(capacity, plans)
 	rate := make([]float64, len(plans))
 	fixed := make([]bool, len(plans))
 	for {
 		level := math.Inf(1)
 		for l := range capacity {
-			used, weight := 0.0, 0.0
+			used, growth := 0.0, 0.0
 			for i, p := range plans {
 				for _, u := range p.Links {
 					if int(u.Link) != l {
@@ -31,12 +54,12 @@ func fullMaxMin(capacity []float64, plans []*Plan) []float64 {
 					if fixed[i] {
 						used += u.Weight * rate[i]
 					} else {
-						weight += u.Weight
+						growth += u.Weight / weight[i]
 					}
 				}
 			}
-			if weight > 0 {
-				level = min(level, max(capacity[l]-used, 0)/weight)
+			if growth > 0 {
+				level = min(level, max(capacity[l]-used, 0)/growth)
 			}
 		}
 		open := false
@@ -44,22 +67,22 @@ func fullMaxMin(capacity []float64, plans []*Plan) []float64 {
 			if !fixed[i] {
 				open = true
 				if p.Cap > 0 {
-					level = min(level, p.Cap)
+					level = min(level, p.Cap*weight[i])
 				}
 			}
 		}
 		if !open {
 			return rate
 		}
-		freezeAt(level, capacity, plans, rate, fixed)
+		freezeAt(level, capacity, plans, weight, rate, fixed)
 	}
 }
 
 // freezeAt fixes every open transfer that is at its cap or on a full link.
-func freezeAt(level float64, capacity []float64, plans []*Plan, rate []float64, fixed []bool) {
+func freezeAt(level float64, capacity []float64, plans []*Plan, weight, rate []float64, fixed []bool) {
 	trial := make([]float64, len(plans))
 	for i := range plans {
-		trial[i] = level
+		trial[i] = level / weight[i]
 		if fixed[i] {
 			trial[i] = rate[i]
 		}
@@ -69,12 +92,12 @@ func freezeAt(level float64, capacity []float64, plans []*Plan, rate []float64, 
 		if fixed[i] {
 			continue
 		}
-		full := p.Cap > 0 && p.Cap <= level*(1+1e-12)
+		full := p.Cap > 0 && p.Cap <= trial[i]*(1+1e-12)
 		for _, u := range p.Links {
 			full = full || loads[u.Link] >= capacity[u.Link]*(1-1e-12)
 		}
 		if full {
-			rate[i], fixed[i] = level, true
+			rate[i], fixed[i] = trial[i], true
 		}
 	}
 }
@@ -90,14 +113,16 @@ func linkLoads(links int, plans []*Plan, rate []float64) []float64 {
 }
 
 // certify checks the definition of max-min fairness: no link above capacity,
-// and every transfer at its cap or on a full link on which it is fastest.
+// and every transfer at its cap or on a full link on which it is fastest, as it
+// is measured.
 func certify(t *testing.T, capacity []float64, plans []*Plan, rate []float64) {
 	const eps = 1e-9
 	loads := linkLoads(len(capacity), plans, rate)
+	weight := measure(capacity, plans)
 	fastest := make([]float64, len(capacity))
 	for i, p := range plans {
 		for _, u := range p.Links {
-			fastest[u.Link] = max(fastest[u.Link], rate[i])
+			fastest[u.Link] = max(fastest[u.Link], rate[i]*weight[i])
 		}
 	}
 	for l, load := range loads {
@@ -107,7 +132,7 @@ func certify(t *testing.T, capacity []float64, plans []*Plan, rate []float64) {
 		ok := p.Cap > 0 && rate[i] >= p.Cap*(1-eps)
 		for _, u := range p.Links {
 			full := loads[u.Link] >= capacity[u.Link]*(1-eps)
-			ok = ok || (full && rate[i] >= fastest[u.Link]*(1-eps))
+			ok = ok || (full && rate[i]*weight[i] >= fastest[u.Link]*(1-eps))
 		}
 		require.True(t, ok, "transfer %d at %g has no bottleneck", i, rate[i])
 		require.Positive(t, rate[i])

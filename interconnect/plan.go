@@ -28,6 +28,15 @@ type Plan struct {
 	BusFactor float64
 
 	rate float64 // progress in bytes a second when alone
+	own  []ownUse
+}
+
+// ownUse is what one of several equal transfers that a plan stands for puts on
+// a link; several says that others of them cross it too. It is what the plan's
+// share of a link is measured by.
+type ownUse struct {
+	LinkUse
+	several bool
 }
 
 // Uncontended returns how long the plan takes alone on its links.
@@ -60,10 +69,23 @@ func (t *Topology) Custom(latency sim.Time, bytes int64, cap float64, links []Li
 // for one byte of progress. It is how one transfer stands for equal ones that
 // cross some of its links.
 func (p Plan) Over(t *Topology, links []LinkUse) Plan {
-	p.Links = links
+	own := p.Links
+	if p.own != nil {
+		own = make([]LinkUse, len(p.own))
+		for i, u := range p.own {
+			own[i] = u.LinkUse
+		}
+	}
+	total := make(map[LinkID]float64, len(links))
 	for _, u := range links {
+		total[u.Link] = u.Weight
 		p.rate = min(p.rate, t.links[u.Link].Capacity/u.Weight)
 	}
+	p.own = make([]ownUse, len(own))
+	for i, u := range own {
+		p.own[i] = ownUse{u, total[u.Link] > u.Weight*(1+1e-9)}
+	}
+	p.Links = links
 	return p
 }
 
@@ -75,9 +97,5 @@ func (p Plan) Times(t *Topology, m float64) Plan {
 	for i, u := range p.Links {
 		links[i] = LinkUse{u.Link, u.Weight * m}
 	}
-	p.Links = links
-	for _, u := range links {
-		p.rate = min(p.rate, t.links[u.Link].Capacity/u.Weight)
-	}
-	return p
+	return p.Over(t, links)
 }

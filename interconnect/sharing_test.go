@@ -90,17 +90,22 @@ func TestStrangersDoNotMeet(t *testing.T) {
 	assert.Equal(t, want, r.finish(t)[0])
 }
 
-func TestWeightsMeasureTheBottleneck(t *testing.T) {
+func TestMeetingOnOneLink(t *testing.T) {
 	// A ring that puts an eighth of its bytes on a card shares the card evenly
-	// with a plain message, whatever else it crosses.
+	// with a plain message, whatever else it crosses and whatever limits it
+	// when it is alone.
+	for _, nvlink := range []float64{300e9, 450e9} {
+		top := bareTopology([]float64{nvlink, 50e9})
+		ring := onLink(top, 8e9, LinkUse{0, 1}, LinkUse{1, 0.125})
+		r := newRun(top)
+		r.start(0, ring)
+		r.start(0, onLink(top, 1e9, LinkUse{1, 1}))
+		assert.Equal(t, []sim.Time{40 * sim.Millisecond, 40 * sim.Millisecond}, r.finish(t))
+	}
 	top := bareTopology([]float64{450e9, 50e9})
 	ring := onLink(top, 8e9, LinkUse{0, 1}, LinkUse{1, 0.125})
 	assert.Equal(t, LinkID(1), ring.Bottleneck)
 	assert.Equal(t, int64(1e9), ring.Bytes)
-	r := newRun(top)
-	r.start(0, ring)
-	r.start(0, onLink(top, 1e9, LinkUse{1, 1}))
-	assert.Equal(t, []sim.Time{40 * sim.Millisecond, 40 * sim.Millisecond}, r.finish(t))
 }
 
 func TestCapLeavesRoomToOthers(t *testing.T) {

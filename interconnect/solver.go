@@ -12,6 +12,7 @@ type solver struct {
 	flows []int32   // the component's transfers
 	links []LinkID  // its links that two or more transfers cross
 	rate  []float64 // by position in flows
+	scale []float64 // by position in flows: progress for one byte on its measure
 	limit []float64 // by position in flows: own limit and links it has alone
 	left  []float64 // by position in links: capacity not given out
 	sum   []float64 // by position in links: weights of unfrozen transfers
@@ -78,8 +79,9 @@ func (n *Network) visit(l LinkID) {
 }
 
 // fill finds the max-min fair rates of the component by progressive filling:
-// all rates grow together until a link is full or a transfer is at its own
-// limit; what is thereby fixed is taken out, and the rest goes on.
+// all transfers grow together, in bytes on the shared link that each loads
+// most, until a link is full or a transfer is at its own limit; what is thereby
+// fixed is taken out, and the rest goes on.
 func (n *Network) fill() {
 	n.prepare()
 	s := &n.solver
@@ -90,7 +92,7 @@ func (n *Network) fill() {
 			level = min(level, s.left[i]/s.sum[i])
 		}
 		for _, i := range s.open {
-			level = min(level, s.limit[i])
+			level = min(level, s.limit[i]/s.scale[i])
 		}
 		// In exact arithmetic the level never falls; rounding must not make
 		// it fall either, or a rate could become zero.
@@ -99,38 +101,51 @@ func (n *Network) fill() {
 	}
 }
 
-// prepare sets up residual capacities, sums of weights and own limits.
+// prepare sets up scales, residual capacities, sums of weights and own limits.
 func (n *Network) prepare() {
 	s := &n.solver
-	s.rate, s.limit, s.open = s.rate[:0], s.limit[:0], s.open[:0]
+	s.rate, s.limit, s.scale, s.open = s.rate[:0], s.limit[:0], s.scale[:0], s.open[:0]
+	for i, slot := range s.flows {
+		limit, scale := n.measures(n.flows[slot].plan)
+		s.rate, s.open = append(s.rate, -1), append(s.open, int32(i))
+		s.limit, s.scale = append(s.limit, limit), append(s.scale, scale)
+	}
 	s.left, s.sum, s.count, s.live = s.left[:0], s.sum[:0], s.count[:0], s.live[:0]
 	for i, l := range s.links {
 		sum := 0.0
 		for _, c := range n.links[l].flows {
-			sum += c.weight
+			sum += float64(c.weight * s.scale[s.local[c.flow]])
 		}
 		s.left, s.sum = append(s.left, n.links[l].capacity), append(s.sum, sum)
 		s.count, s.live = append(s.count, int32(len(n.links[l].flows))), append(s.live, int32(i))
 	}
-	for i, slot := range s.flows {
-		s.rate = append(s.rate, -1)
-		s.limit = append(s.limit, n.ownLimit(n.flows[slot].plan))
-		s.open = append(s.open, int32(i))
-	}
 }
 
-// ownLimit is a plan's cap, or the room on a link that nobody shares with it.
-func (n *Network) ownLimit(p *Plan) float64 {
-	limit := math.Inf(1)
+// measures returns a plan's own limit, which is its cap or the room on a link
+// that nobody shares with it, and its scale: the progress for one byte on the
+// shared link that it loads most for the link's capacity. Two transfers that
+// meet on one link thus get equal parts of it, whatever else each crosses.
+func (n *Network) measures(p *Plan) (limit, scale float64) {
+	limit, scale = math.Inf(1), 1
 	if p.Cap > 0 {
 		limit = p.Cap
 	}
+	load := 0.0
 	for _, u := range p.Links {
-		if l := &n.links[u.Link]; len(l.flows) == 1 {
+		l := &n.links[u.Link]
+		if len(l.flows) == 1 {
 			limit = min(limit, l.capacity/u.Weight)
+		} else if x := u.Weight / l.capacity; p.own == nil && x > load {
+			load, scale = x, 1/u.Weight
 		}
 	}
-	return limit
+	for _, u := range p.own {
+		l := &n.links[u.Link]
+		if x := u.Weight / l.capacity; (u.several || len(l.flows) > 1) && x > load {
+			load, scale = x, 1/u.Weight
+		}
+	}
+	return limit, scale
 }
 
 // freeze fixes at level every transfer that crosses a link that is now full or
@@ -141,14 +156,14 @@ func (n *Network) freeze(level float64) {
 		if s.left[i]/s.sum[i] <= level {
 			for _, c := range n.links[s.links[i]].flows {
 				if f := s.local[c.flow]; s.rate[f] < 0 {
-					s.rate[f] = level
+					s.rate[f] = level * s.scale[f]
 				}
 			}
 		}
 	}
 	for _, i := range s.open {
-		if s.limit[i] <= level {
-			s.rate[i] = level
+		if s.rate[i] < 0 && s.limit[i]/s.scale[i] <= level {
+			s.rate[i] = s.limit[i]
 		}
 	}
 	open := s.open[:0]
@@ -157,7 +172,7 @@ func (n *Network) freeze(level float64) {
 			open = append(open, i)
 			continue
 		}
-		n.release(n.flows[s.flows[i]].plan, s.rate[i])
+		n.release(i)
 	}
 	s.open = open
 	live := s.live[:0]
@@ -170,15 +185,16 @@ func (n *Network) freeze(level float64) {
 }
 
 // release takes a fixed transfer's share off the links of the component.
-func (n *Network) release(p *Plan, rate float64) {
+func (n *Network) release(f int32) {
 	s := &n.solver
-	for _, u := range p.Links {
+	rate, scale := s.rate[f], s.scale[f]
+	for _, u := range n.flows[s.flows[f]].plan.Links {
 		if n.links[u.Link].mark != s.stamp {
 			continue
 		}
 		i := s.place[u.Link]
 		s.left[i] = max(s.left[i]-float64(u.Weight*rate), 0)
-		s.sum[i] -= u.Weight
+		s.sum[i] -= float64(u.Weight * scale)
 		s.count[i]--
 	}
 }
