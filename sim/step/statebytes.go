@@ -1,0 +1,45 @@
+package step
+
+import "trainsim/sim/gpu"
+
+// StateBytes is what training keeps for one parameter on one rank, in bytes.
+type StateBytes struct {
+	Weights, Gradients float64
+	// MainGrads is the fp32 copy that 16-bit gradients become for the
+	// optimizer's step; it is gone behind it.
+	MainGrads float64
+	// Master and States are the optimizer's.
+	Master, States float64
+}
+
+// StateOf returns the bytes for one parameter under ZeRO stage zero over a
+// number of ranks: stage 1 spreads what the optimizer has, stage 2 gradients
+// too, stage 3 all (Rajbhandari et al. 2020, arXiv 1910.02054, section 5, with
+// K = Master + States). Megatron-LM's distributed optimizer is stage 1 with the
+// fp32 gradients counted (its documentation's table).
+func StateOf(precision, grads gpu.Dtype, o Optimizer, zero int, ranks int64) StateBytes {
+	b := StateBytes{Weights: float64(precision.Bytes()), Gradients: float64(grads.Bytes()), Master: float64(o.Master), States: float64(o.States)}
+	if precision == gpu.FP8 {
+		b.Weights = 2
+	}
+	if o.Master > 0 && grads.Bytes() < 4 {
+		b.MainGrads = 4
+	}
+	d := float64(max(1, ranks))
+	if zero >= 1 {
+		b.MainGrads, b.Master, b.States = b.MainGrads/d, b.Master/d, b.States/d
+	}
+	if zero >= 2 {
+		b.Gradients /= d
+	}
+	if zero >= 3 {
+		b.Weights /= d
+	}
+	return b
+}
+
+// Kept returns the bytes that stay from step to step.
+func (b StateBytes) Kept() float64 { return b.Weights + b.Gradients + b.Master + b.States }
+
+// Sum returns the bytes during the optimizer's step.
+func (b StateBytes) Sum() float64 { return b.Kept() + b.MainGrads }
