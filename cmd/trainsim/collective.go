@@ -1,0 +1,265 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/interconnect"
+	"trainsim/plots"
+	"trainsim/scenarios"
+	"trainsim/sim"
+)
+
+// collectiveCommand is `trainsim collective` with its flags.
+type collectiveCommand struct {
+	*app
+	cluster, topology, gpu string
+	ranks, nodes           int
+	sizes                  string
+	with                   []string
+	nccl                   interconnect.Settings
+	plot                   string
+}
+
+// newCollectiveCommand is `trainsim collective`.
+func newCollectiveCommand(a *app) *cobra.Command {
+	c := &collectiveCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "collective OP",
+		Short: "Time a collective over a range of sizes, as nccl-tests does",
+		Long: `collective prints the table that nccl-tests prints: what an all-reduce,
+all-gather, reduce-scatter, broadcast, reduce, all-to-all or send-recv takes on a
+cluster, with the algorithm and protocol that NCCL chooses and the link that
+limits it. Sizes are those of the full vector.
+
+With --with, others run at the same time, again and again until the one that is
+timed ends, and share its links: OP:SIZE on the same ranks, or OP:SIZE@0-3,8 on
+others.`,
+		Example: `  trainsim collective all-reduce --cluster dgx-h100
+  trainsim collective all-gather --cluster dgx-a100 --ranks 32 --sizes 1M..1G --plot busbw.png
+  trainsim collective all-reduce --topology topo.txt --gpu h100-nvl-94gb --algo Hierarchical
+  trainsim collective send-recv --cluster dgx-h100 --ranks 16 --with all-reduce:1G`,
+		Args:              cobra.ExactArgs(1),
+		ValidArgsFunction: completeOps,
+		RunE:              func(cmd *cobra.Command, args []string) error { return c.run(cmd.Context(), args[0]) },
+	}
+	c.register(cmd)
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+func (c *collectiveCommand) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.cluster, "cluster", "", "run on the cluster preset `NAME` (trainsim list clusters)")
+	f.StringVar(&c.topology, "topology", "", "run on the node that `FILE`, the output of nvidia-smi topo -m, describes")
+	f.StringVar(&c.gpu, "gpu", "", "the GPU preset `NAME` of --topology's node")
+	f.IntVar(&c.ranks, "ranks", 0, "`N` GPUs take part (default: all of the nodes)")
+	f.IntVar(&c.nodes, "nodes", 0, "the cluster has `N` nodes (default: as many as the ranks need)")
+	f.StringVar(&c.sizes, "sizes", "1K..1G", "`SIZES`: a range in powers of two (1K..1G), or a list (64K,1M)")
+	f.StringArrayVar(&c.with, "with", nil, "`OP:SIZE[@RANKS]` that runs at the same time; may be given again")
+	f.StringSliceVar(&c.nccl.Algo, "algo", nil, "allow only these `ALGORITHMS` (Ring, Tree, NVLS, NVLSTree, PAT, or Hierarchical)")
+	f.StringSliceVar(&c.nccl.Proto, "proto", nil, "allow only these `PROTOCOLS` (LL, LL128, Simple)")
+	f.IntVar(&c.nccl.MinChannels, "min-nchannels", 0, "NCCL_MIN_NCHANNELS")
+	f.IntVar(&c.nccl.MaxChannels, "max-nchannels", 0, "NCCL_MAX_NCHANNELS")
+	f.StringVar(&c.nccl.P2PLevel, "p2p-level", "", "NCCL_P2P_LEVEL: LOC, NVL, PIX, PXB, PHB or SYS")
+	f.BoolVar(&c.nccl.P2PDisable, "p2p-disable", false, "NCCL_P2P_DISABLE: GPUs of a node copy through host memory")
+	f.StringVar(&c.nccl.Model, "model", "", "nccl, or ideal for rings at the links' own latency and bandwidth")
+	f.StringVar(&c.plot, "plot", "", "draw bus bandwidth over size to `FILE` (.png, .svg or .pdf)")
+	for _, name := range []string{"cluster", "gpu"} {
+		_ = cmd.RegisterFlagCompletionFunc(name, completeEntries(name+"s"))
+	}
+}
+
+// collectiveTable is what the command prints.
+type collectiveTable struct {
+	Collective string          `json:"collective"`
+	Cluster    string          `json:"cluster"`
+	Ranks      int             `json:"ranks"`
+	Nodes      int             `json:"nodes"`
+	With       []string        `json:"with,omitempty"`
+	Memory     int64           `json:"nccl_bytes_per_gpu"`
+	Rows       []collectiveRow `json:"rows"`
+}
+
+// collectiveRow is one size.
+type collectiveRow struct {
+	Bytes      int64    `json:"bytes"`
+	Seconds    float64  `json:"seconds"`
+	AlgBW      float64  `json:"algbw_bytes_per_s"`
+	BusBW      float64  `json:"busbw_bytes_per_s"`
+	Algorithm  string   `json:"algorithm"`
+	Protocol   string   `json:"protocol"`
+	Channels   int      `json:"channels"`
+	Bottleneck string   `json:"bottleneck"`
+	LimitedBy  string   `json:"limited_by"` // latency, kernels or link
+	Alone      *float64 `json:"seconds_alone,omitempty"`
+	time       sim.Time
+}
+
+func (c *collectiveCommand) run(ctx context.Context, name string) error {
+	var op interconnect.Op
+	if err := op.UnmarshalText([]byte(name)); err != nil {
+		return usagef("%w", err)
+	}
+	sizes, err := parseSizes(c.sizes)
+	if err != nil {
+		return usagef("--sizes %s: %w", c.sizes, err)
+	}
+	if err := checkFigure(c.plot); err != nil {
+		return err
+	}
+	m, err := c.machine()
+	if err != nil {
+		return err
+	}
+	table, err := c.table(ctx, m, op, sizes)
+	if err != nil {
+		return err
+	}
+	if c.json {
+		err = c.writeJSON(table)
+	} else {
+		err = c.printTable(table)
+	}
+	if err != nil || c.plot == "" {
+		return err
+	}
+	return c.draw(table)
+}
+
+// checkFigure refuses the name of a figure that cannot be written before
+// anything runs.
+func checkFigure(path string) error {
+	if path == "" {
+		return nil
+	}
+	return checkFormat(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
+}
+
+// collectiveMachine is the cluster with the group that runs the collective.
+type collectiveMachine struct {
+	name     string
+	topology *interconnect.Topology
+	group    *interconnect.Communicator
+	others   []neighbour
+}
+
+// machine builds the cluster that the flags describe.
+func (c *collectiveCommand) machine() (*collectiveMachine, error) {
+	cfg, name, err := c.config()
+	if err != nil {
+		return nil, err
+	}
+	perNode := cfg.GPUsPerNode
+	if cfg.Topology != nil {
+		perNode = cfg.Topology.GPUs()
+	}
+	if c.ranks < 0 || c.nodes < 0 {
+		return nil, usagef("--ranks and --nodes are numbers from 1")
+	}
+	if cfg.Nodes = c.nodes; cfg.Nodes == 0 {
+		cfg.Nodes = max(1, (c.ranks+perNode-1)/max(perNode, 1))
+	}
+	top, err := interconnect.Build(*cfg)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	ranks := c.ranks
+	if ranks == 0 {
+		ranks = top.Devices()
+	}
+	if ranks > top.Devices() {
+		return nil, usagef("--ranks %d: the %d nodes have %d GPUs; raise --nodes", ranks, cfg.Nodes, top.Devices())
+	}
+	m := &collectiveMachine{name: name, topology: top}
+	if m.group, err = top.Communicator(firstDevices(ranks), c.nccl); err != nil {
+		return nil, usagef("%w", err)
+	}
+	m.others, err = c.neighbours(m)
+	return m, err
+}
+
+// config returns the cluster's configuration: a preset's, or a node like the
+// table's.
+func (c *collectiveCommand) config() (*interconnect.Config, string, error) {
+	switch {
+	case (c.cluster == "") == (c.topology == ""):
+		return nil, "", usagef("write either --cluster NAME or --topology FILE")
+	case c.cluster != "" && c.gpu != "":
+		return nil, "", usagef("--gpu belongs to --topology; a cluster has its own")
+	case c.cluster != "":
+		cfg, _, err := scenarios.LoadCluster(c.cluster)
+		if err != nil {
+			return nil, "", badInput(err)
+		}
+		return cfg, c.cluster, nil
+	}
+	m, err := c.readTopo(c.topology)
+	if err != nil {
+		return nil, "", err
+	}
+	cfg := &interconnect.Config{Topology: m}
+	if c.gpu != "" {
+		device, err := scenarios.LoadGPU(c.gpu)
+		if err != nil {
+			return nil, "", badInput(err)
+		}
+		cfg.ComputeCapability = device.ComputeCapability
+	}
+	return cfg, c.topology, nil
+}
+
+func firstDevices(n int) []int {
+	d := make([]int, n)
+	for i := range d {
+		d[i] = i
+	}
+	return d
+}
+
+// draw writes the figure.
+func (c *collectiveCommand) draw(t *collectiveTable) error {
+	curve := plots.Curve{Name: fmt.Sprintf("%s over %d GPUs", t.Collective, t.Ranks)}
+	for _, r := range t.Rows {
+		curve.Size = append(curve.Size, float64(r.Bytes))
+		curve.BusBW = append(curve.BusBW, r.BusBW)
+	}
+	title := fmt.Sprintf("%s: %s over %d GPUs", t.Cluster, t.Collective, t.Ranks)
+	if len(t.With) > 0 {
+		title += ", with " + strings.Join(t.With, " and ")
+	}
+	fig, err := plots.BusBW([]plots.Curve{curve}, plots.Options{Title: title})
+	if err != nil {
+		return err
+	}
+	if err := fig.Save(c.plot); err != nil {
+		return err
+	}
+	c.notef("wrote %s", c.plot)
+	return nil
+}
+
+// completeOps completes the names of the collectives.
+func completeOps(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	var names []string
+	for op := interconnect.AllReduce; op <= interconnect.SendRecv; op++ {
+		names = append(names, op.String())
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeEntries completes the names of the built-in files of a kind.
+func completeEntries(kind string) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		entries, _ := listEntries(kind)
+		names := make([]string, len(entries))
+		for i, e := range entries {
+			names[i] = e.Name
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

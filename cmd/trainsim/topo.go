@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/interconnect"
+	"trainsim/plots"
+	"trainsim/scenarios"
+)
+
+// topoCommand is `trainsim topo` with its flags.
+type topoCommand struct {
+	*app
+	gpu  string
+	plot string
+}
+
+// newTopoCommand is `trainsim topo`.
+func newTopoCommand(a *app) *cobra.Command {
+	t := &topoCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "topo FILE|-",
+		Short: "Read nvidia-smi topo -m and say what belongs where",
+		Long: `topo reads the output of "nvidia-smi topo -m", as the tool writes it or as people
+post it, and shows the NVLink islands, the best order of a ring over all GPUs
+with its slowest hop, and which GPUs belong in one tensor-parallel group. "-" is
+stdin. --gpu names the GPU, whose NVLinks and generation give the bandwidths.`,
+		Example: `  nvidia-smi topo -m | trainsim topo -
+  trainsim topo topo.txt --gpu a100-sxm4-80gb --plot topo.png`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error { return t.run(args[0]) },
+	}
+	cmd.Flags().StringVar(&t.gpu, "gpu", "", "the GPU preset `NAME` of the node (trainsim list gpus)")
+	cmd.Flags().StringVar(&t.plot, "plot", "", "draw the table and the graph to `FILE` (.png, .svg or .pdf)")
+	_ = cmd.RegisterFlagCompletionFunc("gpu", completeEntries("gpus"))
+	a.jsonFlag(cmd)
+	return cmd
+}
+
+// readTopo reads a table; a line that cannot be mended is named as
+// FILE:LINE.
+func (a *app) readTopo(path string) (*interconnect.Matrix, error) {
+	text, err := a.readFile(path)
+	if err != nil {
+		return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+	}
+	name := path
+	if path == "-" {
+		name = "standard input"
+	}
+	m, err := interconnect.ParseTopo(bytes.NewReader(text))
+	var at *interconnect.TopoError
+	switch {
+	case errors.As(err, &at) && at.Line > 0:
+		return nil, badInput(fmt.Errorf("%s:%d: %s", name, at.Line, at.Text))
+	case err != nil:
+		return nil, badInput(fmt.Errorf("%s: %w", name, err))
+	}
+	return m, nil
+}
+
+func (t *topoCommand) run(path string) error {
+	if err := checkFigure(t.plot); err != nil {
+		return err
+	}
+	m, err := t.readTopo(path)
+	if err != nil {
+		return err
+	}
+	cfg := interconnect.Config{Topology: m}
+	if t.gpu != "" {
+		device, err := scenarios.LoadGPU(t.gpu)
+		if err != nil {
+			return badInput(err)
+		}
+		cfg.ComputeCapability = device.ComputeCapability
+	}
+	top, err := interconnect.Build(cfg)
+	if err != nil {
+		return badInput(err)
+	}
+	s, err := top.Survey()
+	if err != nil {
+		return err
+	}
+	if t.json {
+		err = t.writeJSON(topoDocument(m, &s))
+	} else {
+		err = t.print(m, top, &s)
+	}
+	if err != nil || t.plot == "" {
+		return err
+	}
+	return t.draw(path, m, &s)
+}
+
+// draw writes the figure.
+func (t *topoCommand) draw(path string, m *interconnect.Matrix, s *interconnect.Survey) error {
+	chart := plots.TopologyChart{
+		Devices: append(append([]string(nil), m.GPUNames...), m.NICNames...), GPUs: m.GPUs(), Ring: s.Ring,
+		Subtitle: "tensor parallel: " + placement(s),
+	}
+	for _, row := range m.Cells {
+		cells := make([]string, len(row))
+		for i, c := range row {
+			cells[i] = c.String()
+		}
+		chart.Cells = append(chart.Cells, cells)
+	}
+	fig, err := plots.Topology(chart, plots.Options{Title: filepath.Base(path) + ": topology"})
+	if err != nil {
+		return err
+	}
+	if err := fig.Save(t.plot); err != nil {
+		return err
+	}
+	t.notef("wrote %s", t.plot)
+	return nil
+}
+
+// topoJSON is the document of --json.
+type topoJSON struct {
+	GPUs       int         `json:"gpus"`
+	NICs       int         `json:"nics"`
+	Links      [][3]string `json:"links"`
+	Islands    [][]int     `json:"islands"`
+	Ring       []int       `json:"ring"`
+	Bottleneck *topoHop    `json:"ring_bottleneck"`
+	Groups     [][]int     `json:"tensor_parallel_groups"`
+}
+
+type topoHop struct {
+	From        int     `json:"from"`
+	To          int     `json:"to"`
+	Type        string  `json:"type"`
+	BytesPerSec float64 `json:"bytes_per_s"`
+}
+
+func topoDocument(m *interconnect.Matrix, s *interconnect.Survey) topoJSON {
+	d := topoJSON{GPUs: m.GPUs(), NICs: m.NICs(), Links: [][3]string{}, Islands: s.Islands, Ring: s.Ring, Groups: s.Groups}
+	names := append(append([]string(nil), m.GPUNames...), m.NICNames...)
+	for i := range names {
+		for j := i + 1; j < len(names); j++ {
+			d.Links = append(d.Links, [3]string{names[i], names[j], m.Cells[i][j].String()})
+		}
+	}
+	if len(s.Ring) > 1 {
+		b := s.Bottleneck
+		d.Bottleneck = &topoHop{b.From, b.To, b.Cell.String(), b.BytesPerSec}
+	}
+	return d
+}
+
+// print writes the survey for people.
+func (t *topoCommand) print(m *interconnect.Matrix, top *interconnect.Topology, s *interconnect.Survey) error {
+	w := t.stdout
+	fmt.Fprintf(w, "%d GPUs, %d network cards\n", m.GPUs(), m.NICs())
+	fmt.Fprintf(w, "NVLink islands:    %s\n", groupText(s.Islands))
+	fmt.Fprintf(w, "best ring:         %s\n", ringText(s.Ring))
+	if len(s.Ring) > 1 {
+		b := s.Bottleneck
+		fmt.Fprintf(w, "slowest hop:       GPU%d to GPU%d, %v, %.1f GB/s\n", b.From, b.To, b.Cell, b.BytesPerSec/1e9)
+	}
+	fmt.Fprintf(w, "tensor parallel:   %s\n", placement(s))
+	return t.printCards(m, top)
+}
+
+// printCards says which network card each GPU is nearest to.
+func (t *topoCommand) printCards(m *interconnect.Matrix, top *interconnect.Topology) error {
+	if m.NICs() == 0 {
+		return nil
+	}
+	var near []string
+	for g := range m.GPUs() {
+		card := top.NearestCard(g)
+		near = append(near, fmt.Sprintf("GPU%d %s (%v)", g, m.NICNames[card], m.Cells[g][m.GPUs()+card]))
+	}
+	_, err := fmt.Fprintf(t.stdout, "nearest cards:     %s\n", strings.Join(near, ", "))
+	return err
+}
+
+// placement is the advice for tensor parallelism.
+func placement(s *interconnect.Survey) string {
+	if len(s.Groups[0]) < 2 {
+		return "one GPU, nothing to place"
+	}
+	text := fmt.Sprintf("%s, joined by %s", groupText(s.Groups), joinedBy(s.Joined))
+	if len(s.Groups) > 1 {
+		text += "; larger groups cross slower links"
+	}
+	return text
+}
+
+func joinedBy(p interconnect.PathType) string {
+	switch p {
+	case interconnect.PathNVL:
+		return "NVLink"
+	case interconnect.PathPIX:
+		return "one PCIe switch"
+	case interconnect.PathPXB:
+		return "PCIe switches"
+	case interconnect.PathPHB:
+		return "a host bridge"
+	case interconnect.PathNODE:
+		return "a CPU socket"
+	}
+	return "the CPU sockets"
+}
+
+func groupText(groups [][]int) string {
+	parts := make([]string, len(groups))
+	for i, g := range groups {
+		parts[i] = "{" + strings.Trim(fmt.Sprint(g), "[]") + "}"
+	}
+	return strings.Join(parts, " ")
+}
+
+func ringText(ring []int) string {
+	parts := make([]string, 0, len(ring)+1)
+	for _, d := range ring {
+		parts = append(parts, fmt.Sprint(d))
+	}
+	if len(ring) > 1 {
+		parts = append(parts, fmt.Sprint(ring[0]))
+	}
+	return strings.Join(parts, " - ")
+}
