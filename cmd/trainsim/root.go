@@ -39,6 +39,8 @@ var commands = []func(*app) *cobra.Command{
 	newAllocCommand,
 	newPlotCommand,
 	newScheduleCommand,
+	newCollectiveCommand,
+	newTopoCommand,
 	newValidateCommand,
 	newListCommand,
 	newExplainCommand,
