@@ -20,7 +20,7 @@ func nvswitch(cc, links int, cpu string) Config {
 }
 
 // TestGraphs compares channels with what NCCL's search finds on known machines
-// (public logs, NVIDIA/nccl issues 892 and 964, nccl-tests issue 100; the
+// (public logs, NVIDIA/nccl#892 and #964, NVIDIA/nccl-tests#100; the
 // others follow from the rules of graph/search.cc).
 func TestGraphs(t *testing.T) {
 	h100x2 := nvswitch(90, 18, "intel")

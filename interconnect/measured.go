@@ -96,8 +96,8 @@ var (
 	}
 	// hostPerformance is for rings with a hop through host memory. What they
 	// reach depends on the machine more than anything else here: 0.8 of what
-	// the links give on dual EPYC with A100 PCIe (nccl-tests issue 178: 20 of
-	// 25 GB/s), 0.67 and 0.54 with 4 and 8 RTX 5090 (NVIDIA/nccl issue 1639: 35
+	// the links give on dual EPYC with A100 PCIe (NVIDIA/nccl-tests#178: 20 of
+	// 25 GB/s), 0.67 and 0.54 with 4 and 8 RTX 5090 (NVIDIA/nccl#1639: 35
 	// and 28 of 52), 0.42 on DGX A100 without peer-to-peer copies (5.2 of
 	// 12.5). 0.6 is their mean; virtual machines were seen far below.
 	hostPerformance = performance{

@@ -186,7 +186,7 @@ func TestHostileFiles(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	_, err := os.Stat("/tmp/pwned")
+	_, err := os.Stat(filepath.Join(os.TempDir(), "pwned"))
 	require.Error(t, err, "a pickle was executed")
 }
 
