@@ -59,6 +59,7 @@ var reportKeys = []Key{
 	{Path: "memory_per_stage.nvidia_smi_bytes", Unit: byteCount, Text: "What nvidia-smi shows: reserved bytes, the CUDA context and communication buffers."},
 	{Path: "memory_per_stage.capacity_bytes", Unit: byteCount, Text: "Memory of the device as the driver reports it."},
 	{Path: "memory_per_stage.fits", Unit: boolean, Text: "The step runs to its end without running out of memory on this stage."},
+	{Path: "deadlock", Text: "Who waits for whom when the step cannot end; null when it ends."},
 	{Path: "oom", Text: "Where the simulated job ran out of memory; null when it did not."},
 	{Path: "oom.rank", Unit: "number", Text: "The global rank that ran out."},
 	{Path: "oom.stage", Unit: "number", Text: "Its pipeline rank."},

@@ -3,6 +3,7 @@ package main
 import (
 	"compress/gzip"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -136,21 +137,25 @@ func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Ru
 	}
 	start := time.Now()
 	res, err := job.Run(ctx, step.Options{MaxEvents: r.maxEvents, Fold: r.folds(job)})
-	if err != nil {
+	if err != nil && (res == nil || !errors.Is(err, step.ErrDeadlock)) {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	wall := time.Since(start).Seconds()
 	rate := float64(res.Events) / wall
 	r.notef("%s: %d events in %.3f s, %.2f million a second", cfg.Name, res.Events, wall, rate/1e6)
 	rep := report.New(res, scenarios.Resolved(cfg), version)
+	if err != nil {
+		text := err.Error()
+		rep.Deadlock = &text
+	}
 	if r.timing {
 		rep.Engine.Wall, rep.Engine.EventsPerS = &wall, &rate
 	}
 	run := &report.Run{Report: rep, Recording: res.Recording}
-	if r.check {
-		err = checkRun(run)
+	if r.check && rep.Deadlock == nil {
+		return run, checkRun(run)
 	}
-	return run, err
+	return run, nil
 }
 
 // show prints a report as text. What was printed stands even if a file cannot
@@ -222,10 +227,13 @@ func fileName(name string) string {
 	return name
 }
 
-// verdict is the error of the scenarios that ran out of memory.
+// verdict is the error of the scenarios that cannot run: out of memory, deadlock.
 func verdict(cfgs []*step.Config, reports []*report.Report) error {
 	var lines []string
 	for i, rep := range reports {
+		if rep.Deadlock != nil {
+			lines = append(lines, cfgs[i].Name+": "+*rep.Deadlock)
+		}
 		if o := rep.OOM; o != nil {
 			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: %.1f GiB needed, %.1f GiB there",
 				cfgs[i].Name, o.Rank, o.Stage, o.Action, gib(o.Needed), gib(o.Capacity)))

@@ -174,6 +174,9 @@ func (r *Report) verdict(b *strings.Builder) {
 	} else {
 		b.WriteString("Fits in memory.\n")
 	}
+	if r.Deadlock != nil {
+		fmt.Fprintf(b, "DEADLOCK: the figures above are those until then. %s\n", *r.Deadlock)
+	}
 	for _, a := range r.Advice {
 		fmt.Fprintf(b, "%s: %s [%s]\n", strings.ToUpper(a.Severity[:1])+a.Severity[1:], a.Text, a.Code)
 	}

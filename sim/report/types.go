@@ -24,6 +24,7 @@ type Report struct {
 	Communication    []Communication `json:"communication"`
 	Links            []Link          `json:"links"`
 	OOM              *OOM            `json:"oom"`
+	Deadlock         *string         `json:"deadlock"` // who waits for whom; null when the step ends
 	Assumptions      []string        `json:"assumptions"`
 	Advice           []Advice        `json:"advice"`
 	Engine           Engine          `json:"engine"`

@@ -87,7 +87,8 @@ func Run(ctx context.Context, c *Config, o Options) (*Result, error) {
 }
 
 // Run simulates one steady step of the job. With faults it simulates the
-// healthy cluster as well, to know what they cost.
+// healthy cluster as well, to know what they cost. With an ErrDeadlock it
+// returns what was done until then.
 func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	account, err := j.Account()
 	if err != nil {
@@ -103,7 +104,7 @@ func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	o.Fold = o.Fold && j.Config.Faults.Jitter == 0 // which tells all ranks apart
 	res, err := j.simulate(ctx, o, account, true)
 	if err != nil {
-		return nil, err
+		return res, err
 	}
 	res.Healthy, res.HealthyStep = healthy.Stages, healthy.StepTime
 	return res, nil
@@ -129,7 +130,8 @@ func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, fau
 		return nil, err
 	}
 	if m.done < len(m.ranks) {
-		return nil, m.deadlock()
+		m.end = e.Now()
+		return m.result(account), m.deadlock()
 	}
 	return m.result(account), nil
 }
