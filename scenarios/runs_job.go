@@ -51,10 +51,24 @@ func (r *runRow) config(known *machines) *step.Config {
 	}
 	cfg.Host.Framework = r.framework(&cfg)
 	if cfg.Parallel.ZeRO >= 2 {
-		cfg.Model.VocabMultiple = 0
+		sharded(&cfg)
 	}
 	r.schedule(&cfg)
 	return &cfg
+}
+
+// sharded sets what the columns do not say of FSDP: blocks with layer norms are
+// of the time before FlashAttention-2 (July 2023, as Llama 2), and MosaicML's
+// Composer, with which such models were trained, gathers late in the backward
+// unless told otherwise.
+func sharded(cfg *step.Config) {
+	cfg.Model.VocabMultiple = 0
+	if cfg.Model.Norm == model.LayerNorm {
+		cfg.Parallel.BackwardPrefetch = "post"
+		if cfg.Model.Attention == model.Flash {
+			cfg.Model.Attention = model.Flash1
+		}
+	}
 }
 
 // framework follows from what is sharded and how attention is computed: FSDP

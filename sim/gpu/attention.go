@@ -14,6 +14,9 @@ type AttentionCost struct {
 	// Prefill is the inference library's forward kernel, which the published
 	// tables measure; training does not use it.
 	Prefill FusedCost `toml:"prefill"`
+	// FirstGeneration is the share of their rate that the kernels of
+	// FlashAttention's first version reach; 0 stands for a half.
+	FirstGeneration float64 `toml:"first_generation"`
 }
 
 // FusedCost is the cost of one fused attention kernel. A thread block takes
@@ -36,6 +39,7 @@ func (a *AttentionCost) check(c *checks) {
 	a.Forward.check(c, "attention.forward.")
 	a.Backward.check(c, "attention.backward.")
 	a.Prefill.check(c, "attention.prefill.")
+	c.within("attention.first_generation", a.FirstGeneration, 0, 1)
 }
 
 func (f *FusedCost) check(c *checks, key string) {
@@ -48,10 +52,24 @@ func (f *FusedCost) check(c *checks, key string) {
 }
 
 func (d *Device) attentionSeconds(k *Kernel, sms int) float64 {
+	cost := &d.Attention.Forward
 	if k.Backward {
-		return d.fusedSeconds(k, &d.Attention.Backward, float64(sms))
+		cost = &d.Attention.Backward
 	}
-	return d.fusedSeconds(k, &d.Attention.Forward, float64(sms))
+	s := d.fusedSeconds(k, cost, float64(sms))
+	if k.FirstGeneration {
+		s /= d.Attention.firstGeneration()
+	}
+	return s
+}
+
+// firstGeneration resolves FirstGeneration. FlashAttention-2 is about twice as
+// fast as the first version (Dao 2023, arXiv 2307.08691).
+func (a *AttentionCost) firstGeneration() float64 {
+	if a.FirstGeneration > 0 {
+		return a.FirstGeneration
+	}
+	return 0.5
 }
 
 // fusedSeconds spreads the blocks of query rows over the multiprocessors. The

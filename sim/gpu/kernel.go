@@ -79,6 +79,8 @@ type Kernel struct {
 	// Attention: Batch sequences, Heads query heads, KVHeads key/value heads.
 	Heads, KVHeads, SeqQ, SeqK, HeadDim int64
 	Causal, Backward, Dropout           bool
+	// FirstGeneration asks for the kernels of FlashAttention's first version.
+	FirstGeneration bool
 
 	// Memory: bytes read from and written to device memory.
 	Class                 Class

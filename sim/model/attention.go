@@ -63,7 +63,7 @@ func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
 func (b *builder) attentionKernel(heads, kv, d int64) gpu.Kernel {
 	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
 		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
-		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype()}
+		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype(), FirstGeneration: b.Attention == Flash1}
 	if b.CP > 1 && k.Causal {
 		k.Causal, k.SeqK, k.Launches = false, b.SeqLen/2, b.CP
 	}

@@ -1,5 +1,7 @@
 package model
 
+import "trainsim/sim/gpu"
+
 // sharded is what FSDP allocates beside the shards: the gathered parameters of
 // the units at work and their unsharded gradients.
 type sharded struct {
@@ -80,4 +82,17 @@ func (b *builder) collectGrads(unit int32, op *Op) {
 		s.flat = append(s.flat, b.tensor("unsharded_grads.cast", op.Elements, 1, b.GradDtype.Bytes()).id)
 	}
 	op.Writes = s.flat
+	b.flattenGrads(op)
+}
+
+// flattenGrads emits the passes over a unit's gradients before they leave:
+// the copy into one tensor, the cast, and the division that keeps the sum over
+// the replicas in range (PyTorch's gradient_predivide_factor).
+func (b *builder) flattenGrads(op *Op) {
+	n, wire := op.Elements*b.element(), op.Elements*b.GradDtype.Bytes()
+	b.memory("flatten_grads", BackwardWeight, gpu.Copy, n, n, op.Reads, op.Writes)
+	if wire != n {
+		b.memory("cast_grads", BackwardWeight, gpu.Copy, n, wire, op.Writes, nil)
+	}
+	b.memory("divide_grads", BackwardWeight, gpu.Elementwise, wire, wire, op.Writes, nil)
 }

@@ -24,11 +24,24 @@ func (b *builder) gemm(m, n, k int64, layout gpu.Layout) gpu.Kernel {
 	return gpu.Kernel{Kind: gpu.GEMM, Batch: 1, M: m, N: n, K: k, Layout: layout, In: b.Precision, Out: out}
 }
 
-// weightGrad returns the kernel of dW = dy^T x, added to what memory holds.
+// weightGrad returns the kernel of dW = dy^T x, added to what memory holds
+// where the framework lets the product do that.
 func (b *builder) weightGrad(out, in, tokens int64) gpu.Kernel {
 	k := b.gemm(out, in, tokens, gpu.NT)
+	if b.GatherParams || b.AddGrads {
+		return k
+	}
 	k.Out, k.Accumulate = b.GradDtype, true
 	return k
+}
+
+// addGrad adds a weight gradient to those of the micro-batches before, where
+// that is a kernel of its own.
+func (b *builder) addGrad(name string, elements int64) {
+	if b.AddGrads {
+		main := elements * b.GradDtype.Bytes()
+		b.memory(name+".add_grad", BackwardWeight, gpu.Elementwise, elements*b.element()+main, main, nil, nil)
+	}
 }
 
 // weightGradTensor declares what the product of a weight gradient writes that
@@ -165,6 +178,7 @@ func (b *builder) linearBackward(name string, x, full, y, out value, how split, 
 	b.join(name+".wait_gather", BackwardWeight, gatherToken, again)
 	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
 	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy, dx), b.keepGrad(b.weightGradTensor(name, y.width, full.width)))
+	b.addGrad(name, y.width*full.width)
 	if bias {
 		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
 	}

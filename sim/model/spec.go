@@ -50,6 +50,9 @@ type Spec struct {
 	Checkpointing Checkpointing
 	// WeightGrads says where the weight gradients of linear layers go.
 	WeightGrads WeightGrads
+	// AddGrads leaves adding up the weight gradients of micro-batches to a kernel
+	// of its own, as autograd does.
+	AddGrads bool
 	// FusedLoss computes the cross-entropy and its gradient in one kernel that
 	// overwrites the logits; otherwise the loss works on fp32 copies.
 	FusedLoss bool

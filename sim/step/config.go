@@ -27,15 +27,18 @@ type Config struct {
 
 // Parallel is the layout of the job: gpus = tp * cp * dp * pp.
 type Parallel struct {
-	TP                 int    `toml:"tp"`
-	PP                 int    `toml:"pp"`
-	DP                 int    `toml:"dp"`
-	CP                 int    `toml:"cp"`
-	EP                 int    `toml:"ep"`
-	CPComm             string `toml:"cp_comm"` // how context-parallel ranks exchange: auto | p2p | a2a
-	SequenceParallel   bool   `toml:"sequence_parallel"`
-	ZeRO               int    `toml:"zero"`
-	FSDPGroup          int    `toml:"fsdp_group"` // ranks that a ZeRO-2/3 shard spans; dp when 0
+	TP               int    `toml:"tp"`
+	PP               int    `toml:"pp"`
+	DP               int    `toml:"dp"`
+	CP               int    `toml:"cp"`
+	EP               int    `toml:"ep"`
+	CPComm           string `toml:"cp_comm"` // how context-parallel ranks exchange: auto | p2p | a2a
+	SequenceParallel bool   `toml:"sequence_parallel"`
+	ZeRO             int    `toml:"zero"`
+	FSDPGroup        int    `toml:"fsdp_group"` // ranks that a ZeRO-2/3 shard spans; dp when 0
+	// BackwardPrefetch says when ZeRO-3 gathers the next unit's parameters in the
+	// backward: before or after the present unit's gradients leave.
+	BackwardPrefetch   string `toml:"backward_prefetch"` // pre | post
 	OverlapGradReduce  bool   `toml:"overlap_grad_reduce"`
 	OverlapParamGather bool   `toml:"overlap_param_gather"`
 	OverlapTP          bool   `toml:"overlap_tp"`

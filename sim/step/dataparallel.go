@@ -154,6 +154,9 @@ func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 		return hooks{grads: d.scatterHook()}
 	}
 	backward := key.op != schedule.Forward
+	// PyTorch's BACKWARD_POST gathers behind the scatter before, on the same
+	// stream, so that both are over when the unit begins.
+	late := backward && j.Config.Parallel.BackwardPrefetch == "post"
 	order := gatherOrder(cc.chunk, backward)
 	if backward && d.zero == 2 {
 		return hooks{grads: d.scatterHook()}
@@ -172,10 +175,12 @@ func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 		if gathered[op.Unit] || sizes[op.Unit] == 0 {
 			return
 		}
-		if next == 0 {
+		if next == 0 || late {
 			start(e)
 		}
-		start(e) // prefetch the unit behind this one
+		if !late {
+			start(e) // prefetch the unit behind this one
+		}
 		gathered[op.Unit] = true
 		slot := e.open[-1-op.Unit]
 		delete(e.open, -1-op.Unit)

@@ -1,0 +1,62 @@
+package step_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"trainsim/sim/model"
+	"trainsim/sim/step"
+)
+
+// fsdp is the small model, sharded over eight GPUs.
+func fsdp(t *testing.T, prefetch string) *step.Config {
+	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3, BackwardPrefetch: prefetch}, "1f1b", 2)
+	c.Host.Framework = "eager"
+	return c
+}
+
+// TestLatePrefetch: gathers behind the scatters are exposed, as much as they
+// take and no more.
+func TestLatePrefetch(t *testing.T) {
+	pre, post := run(t, fsdp(t, "pre"), step.Options{}), run(t, fsdp(t, "post"), step.Options{})
+	assert.Greater(t, post.StepTime, pre.StepTime)
+	assert.Greater(t, post.Stages[0].DP, pre.Stages[0].DP)
+	assert.Equal(t, moved(pre), moved(post), "the same collectives")
+}
+
+// moved sums the bytes of all collectives.
+func moved(r *step.Result) (sum float64) {
+	for _, c := range r.Comms {
+		sum += float64(c.Bytes)
+	}
+	return sum
+}
+
+// TestFirstFlashAttention: the old kernels cost time and nothing else.
+func TestFirstFlashAttention(t *testing.T) {
+	c := fsdp(t, "pre")
+	now := run(t, c, step.Options{})
+	c.Model.Attention = model.Flash1
+	then := run(t, c, step.Options{})
+	assert.Greater(t, then.StepTime, now.StepTime)
+	assert.Equal(t, now.Memory[0].PeakAllocated, then.Memory[0].PeakAllocated)
+}
+
+// TestAddedGrads: plain PyTorch adds the gradients of every micro-batch in
+// kernels of their own, Megatron in the product.
+func TestAddedGrads(t *testing.T) {
+	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+	kernels := func(framework string) (n int) {
+		c.Host.Framework = framework
+		j, err := step.Build(c)
+		assert.NoError(t, err)
+		for _, op := range j.Spec().Build(0, 1, false, false).Backward {
+			if op.Kind == model.Compute {
+				n++
+			}
+		}
+		return n
+	}
+	assert.Equal(t, 4, kernels("eager")-kernels("megatron"), "one for each matrix of a layer")
+}
