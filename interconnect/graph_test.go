@@ -121,7 +121,7 @@ func TestPCIeTables(t *testing.T) {
 }
 
 // TestMemory compares with what NCCL's users report and the source's buffer
-// sizes give (NVIDIA/nccl issues 964 and 1685).
+// sizes give (nccl#964 and nccl#1685).
 func TestMemory(t *testing.T) {
 	h100x2 := nvswitch(90, 18, "intel")
 	h100x2.Nodes, h100x2.NICs, h100x2.NICBandwidth, h100x2.PCIeGen = 2, 8, 50e9, 5
