@@ -55,7 +55,7 @@ func (k *Key) rangeText() string {
 func trimNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // scenarioKeys is every key of a scenario, table by table.
-var scenarioKeys = slices.Concat(generalKeys, modelKeys, parallelKeys, scheduleKeys, trainingKeys, clusterKeys, gpuKeys, ncclKeys, faultKeys)
+var scenarioKeys = slices.Concat(generalKeys, modelKeys, parallelKeys, scheduleKeys, trainingKeys, clusterKeys, gpuKeys, ncclKeys, faultKeys, loraKeys, dataKeys, evaluationKeys)
 
 var keyIndex = indexKeys(scenarioKeys)
 

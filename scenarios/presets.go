@@ -34,6 +34,7 @@ func (l *loader) resolve() {
 	l.preset("cluster", "clusters")
 	l.gpuPreset()
 	l.scheduleFile()
+	l.sequenceLengths()
 	l.root.layUnder(defaults())
 }
 

@@ -18,6 +18,9 @@ func (l *loader) validate(cfg *step.Config) {
 	l.checkSchedule(cfg)
 	l.checkSize(cfg)
 	l.checkTraining(cfg)
+	if !l.dec.isBad("data") {
+		l.keyed("data", cfg.Data.Validate(cfg.Model.SeqLen))
+	}
 	if !l.dec.isBad("faults") {
 		l.keyed("faults", cfg.Faults.Validate(cfg.Parallel.World()))
 	}

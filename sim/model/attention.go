@@ -21,7 +21,7 @@ func (b *builder) attention(x value) value {
 func (b *builder) core(qkv value, heads, kv, d int64) value {
 	if b.QKNorm {
 		qkv = b.pointwise("attn.qk_norm", qkv, qkv.width, true)
-		b.addParameters(2 * d)
+		b.addWeights(2*d, false)
 	}
 	if b.Position == Rotary {
 		qkv = b.pointwise("attn.rope", qkv, qkv.width, false)

@@ -15,14 +15,17 @@ func (b *builder) embedding() value {
 	words := b.tensor("words", rows, b.Hidden, b.element())
 	table := b.paddedVocab() / b.TP * b.Hidden
 	b.memory("lookup", b.phase, gpu.Embedding, n, n, nil, ids(words))
-	b.addParameters(table)
-	if b.TieEmbeddings {
+	b.addWeights(table, false)
+	if b.TieEmbeddings && !b.LoRA.On() {
 		b.chunk.EmbeddingParameters = table
 	}
 	x := b.reduce("lookup", words, row)
 	out := b.positions(x)
 	layer := b.layer
 	b.push(func() {
+		if b.LoRA.On() {
+			return
+		}
 		b.layer = layer
 		dy := b.grad(out)
 		if b.SequenceParallel && b.TP > 1 {
@@ -48,7 +51,7 @@ func (b *builder) positions(x value) value {
 	if tables == 0 {
 		return x
 	}
-	b.addParameters(tables)
+	b.addWeights(tables, false)
 	out := b.like("positions", x)
 	n := x.rows * x.width * b.element()
 	b.memory("add_positions", b.phase, gpu.Elementwise, 2*n, n, ids(x), ids(out))
@@ -76,16 +79,27 @@ func (b *builder) head(x value) {
 // A stage that holds both ends holds it once; a last stage holds a copy.
 func (b *builder) tieHead(width int64) {
 	table := width * b.Hidden
-	if b.chunk.First {
+	switch {
+	case !b.chunk.First && b.LoRA.On():
+	case !b.chunk.First:
+		b.chunk.EmbeddingParameters = table
+	case b.LoRA.On():
+		b.frozen -= table * b.element()
+		b.chunk.Frozen = dropLast(b.chunk.Frozen, table*b.element())
+	default:
 		b.addParameters(-table)
-		at := len(b.chunk.Weights) - 1
-		for b.chunk.Weights[at] != table {
-			at--
-		}
-		b.chunk.Weights = slices.Delete(b.chunk.Weights, at, at+1)
-		return
+		b.chunk.Weights = dropLast(b.chunk.Weights, table)
 	}
-	b.chunk.EmbeddingParameters = table
+}
+
+// dropLast takes the last n out of the list.
+func dropLast(list []int64, n int64) []int64 {
+	for at := len(list) - 1; at >= 0; at-- {
+		if list[at] == n {
+			return slices.Delete(list, at, at+1)
+		}
+	}
+	return list
 }
 
 // loss is the cross-entropy in fp32 over the vocabulary's shards. Each pass is

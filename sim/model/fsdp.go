@@ -44,10 +44,10 @@ func (b *builder) gatheredFrom(unit int32, phase Phase) []TensorID {
 }
 
 // sizeUnit sets the sizes of a unit's buffers once its parameters are known.
-func (b *builder) sizeUnit(unit int32, elements int64) {
+func (b *builder) sizeUnit(unit int32, bytes int64) {
 	if b.GatherParams {
 		for _, id := range []TensorID{b.sharded.forward[unit], b.sharded.backward[unit]} {
-			b.chunk.Tensors[id].Bytes = elements * b.element()
+			b.chunk.Tensors[id].Bytes = bytes
 		}
 	}
 }

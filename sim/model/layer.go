@@ -75,7 +75,7 @@ func (b *builder) marked(unit int32, f func() value) value {
 	at := len(*b.ops)
 	phase := b.phase
 	b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: phase, Unit: unit, Writes: b.gatheredFrom(unit, phase)})
-	before := b.touched
+	before, frozen := b.touched, b.frozen
 	var elements int64
 	b.push(func() {
 		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements}
@@ -84,13 +84,14 @@ func (b *builder) marked(unit int32, f func() value) value {
 	})
 	out := f()
 	elements = b.touched - before
-	(*b.ops)[at].Elements = elements
-	b.sizeUnit(unit, elements)
+	frozen = b.frozen - frozen
+	(*b.ops)[at].Elements, (*b.ops)[at].Frozen = elements, frozen
+	b.sizeUnit(unit, elements*b.element()+frozen)
 	if phase == Forward {
 		b.release(unit)
 	}
 	b.push(func() {
-		b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: BackwardInput, Unit: unit, Elements: elements, Writes: b.gatheredFrom(unit, BackwardInput)})
+		b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: BackwardInput, Unit: unit, Elements: elements, Frozen: frozen, Writes: b.gatheredFrom(unit, BackwardInput)})
 	})
 	return out
 }

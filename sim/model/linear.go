@@ -78,22 +78,26 @@ func (b *builder) linear(name string, x value, width int64, how split, bias bool
 	y := b.tensor(name+".out", full.rows, width, b.element())
 	b.cast(name, b.phase, full)
 	out, scattering := b.reduceBeside(name, y, how)
-	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), ids(full), ids(y))
+	w := b.widen(name, b.phase, width, x.width)
+	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), append(w, full.id), ids(y))
 	b.join(name+".wait_gather", b.phase, gathering, full)
 	if b.join(name+".wait_scatter", b.phase, scattering, out); scattering == 0 {
 		out = b.reduce(name, y, how)
 	} else {
 		b.scatterTail(name, y, out)
 	}
-	b.addParameters(x.width * width)
+	b.addWeights(x.width*width, name != "logits")
 	if bias {
-		b.addParameters(width)
+		b.addWeights(width, false)
 	}
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
 		b.linearBackward(name, x, full, y, out, how, bias)
 	})
+	if b.LoRA.adapts(name) {
+		return b.adapter(name, x, out)
+	}
 	return out
 }
 
@@ -171,19 +175,31 @@ func (b *builder) tpComm(c Collective, full value) Comm {
 func (b *builder) linearBackward(name string, x, full, y, out value, how split, bias bool) {
 	dy, gathering := b.gatherGrad(name, b.grad(out), y, how)
 	b.cast(name+".dy", BackwardInput, dy)
-	again, gatherToken := b.regather(name, x, full, how)
+	var again value
+	var gatherToken int32
+	if !b.LoRA.On() {
+		again, gatherToken = b.regather(name, x, full, how)
+	}
 	dx := b.like(name+".dx", full)
-	b.kernel(name+".dgrad", BackwardInput, b.gemm(full.rows, full.width, y.width, gpu.NN), ids(dy), ids(dx))
+	w := b.widen(name+".dgrad", BackwardInput, y.width, full.width)
+	b.kernel(name+".dgrad", BackwardInput, b.gemm(full.rows, full.width, y.width, gpu.NN), append(w, dy.id), ids(dx))
 	b.join(name+".wait_dy", BackwardInput, gathering, dy)
 	b.join(name+".wait_gather", BackwardWeight, gatherToken, again)
 	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
+	if !b.LoRA.On() {
+		b.linearGrads(name, full, y, again, dy, dx, bias)
+	}
+	b.join(name+".wait_dx", BackwardInput, scatterToken, scattered)
+	b.setGrad(x, scattered)
+}
+
+// linearGrads emits the gradients of a linear layer's weights and bias.
+func (b *builder) linearGrads(name string, full, y, again, dy, dx value, bias bool) {
 	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy, dx), b.keepGrad(b.weightGradTensor(name, y.width, full.width)))
 	b.addGrad(name, y.width*full.width)
 	if bias {
 		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
 	}
-	b.join(name+".wait_dx", BackwardInput, scatterToken, scattered)
-	b.setGrad(x, scattered)
 }
 
 // gatherGrad makes the whole gradient of a row-parallel layer's output from

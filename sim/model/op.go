@@ -114,9 +114,10 @@ type Op struct {
 	// Unit is what ParamsNeeded and GradsReady are about: 0 the embedding, then
 	// the chunk's layers from 1 on, then the head.
 	Unit int32
-	// Elements is the number of this rank's parameters in Unit.
-	Elements      int64
-	Reads, Writes []TensorID
+	// Elements is the number of this rank's trainable parameters in Unit,
+	// Frozen the bytes of the others.
+	Elements, Frozen int64
+	Reads, Writes    []TensorID
 }
 
 // Chunk is what one rank does for one micro-batch in one virtual stage.
@@ -125,11 +126,15 @@ type Chunk struct {
 	First, Last       bool
 	Tensors           []Tensor
 	Forward, Backward []Op
-	// Parameters is the number of parameters that this rank holds for the chunk.
+	// Parameters is the number of trainable parameters that this rank holds for
+	// the chunk.
 	Parameters int64
 	// Weights holds the elements of each of the chunk's parameter tensors, in
 	// the order in which the model makes them; they add up to Parameters.
 	Weights []int64
+	// Frozen holds the bytes of each of the chunk's parameter tensors that are
+	// not trained, which Parameters does not count.
+	Frozen []int64
 	// EmbeddingParameters is the part of Parameters that a tied embedding
 	// shares between first and last stage; 0 when untied.
 	EmbeddingParameters int64

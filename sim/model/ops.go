@@ -12,14 +12,16 @@ func (b *builder) norm(name string, x value) value {
 	st := b.tensor(name+".stats", x.rows, stats, 4)
 	n := x.rows * x.width * b.element()
 	b.memory(name, b.phase, gpu.Norm, n, n, ids(x), ids(y, st))
-	b.addParameters(x.width * stats)
+	b.addWeights(x.width*stats, false)
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
 		dy := b.grad(y)
 		dx := b.like(name+".dx", x)
 		b.memory(name+".bwd", BackwardInput, gpu.Norm, 2*n, n, ids(x, st, dy), ids(dx))
-		b.memory(name+".dw", BackwardWeight, gpu.Norm, 2*n, 0, ids(x, st, dy), nil)
+		if !b.LoRA.On() {
+			b.memory(name+".dw", BackwardWeight, gpu.Norm, 2*n, 0, ids(x, st, dy), nil)
+		}
 		b.setGrad(x, dx)
 	})
 	return y
@@ -44,6 +46,19 @@ func (b *builder) pointwise(name string, x value, width int64, kept bool) value 
 		b.setGrad(x, dx)
 	})
 	return y
+}
+
+// sum adds two values.
+func (b *builder) sum(name string, y, x value) value {
+	out := b.like(name+".out", x)
+	n := x.rows * x.width * b.element()
+	b.memory(name, b.phase, gpu.Elementwise, 2*n, n, ids(y, x), ids(out))
+	b.push(func() {
+		dout := b.grad(out)
+		b.setGrad(x, dout)
+		b.setGrad(y, dout)
+	})
+	return out
 }
 
 // residual adds the block's output y to its input x, after bias and dropout.

@@ -48,6 +48,8 @@ type Spec struct {
 	GradDtype     gpu.Dtype // format in which weight gradients accumulate
 	Dropout       bool
 	Checkpointing Checkpointing
+	// LoRA freezes the model and trains adapters.
+	LoRA LoRA
 	// WeightGrads says where the weight gradients of linear layers go.
 	WeightGrads WeightGrads
 	// AddGrads leaves adding up the weight gradients of micro-batches to a kernel

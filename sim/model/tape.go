@@ -27,7 +27,8 @@ type builder struct {
 	tape     []entry
 	grads    map[TensorID]value // gradient of a tensor, once known
 	tokens32 int32
-	touched  int64 // parameters met so far, recomputation included
+	touched  int64 // trainable parameters met so far, recomputation included
+	frozen   int64 // bytes of frozen ones
 	layer    string
 	first    int // index of the chunk's first layer
 	sharded  sharded

@@ -45,7 +45,7 @@ func (r *Report) rates(res *step.Result) {
 	r.TokensPerSPerGPU = r.TokensPerS / gpus
 	r.SamplesPerS = float64(c.Samples()) / r.StepTime
 	spec := res.Job.Spec()
-	model := 3 * c.Model.FLOPs() * tokens
+	model := spec.TrainingFLOPs() * tokens
 	hardware := model + spec.RecomputedFLOPs()*tokens
 	r.ModelTFLOPS = model / r.StepTime / gpus / 1e12
 	r.HardwareTFLOPS = hardware / r.StepTime / gpus / 1e12

@@ -75,6 +75,9 @@ type account struct {
 	live    map[liveKey][]memory.Ref
 	kept    map[string]bool        // tensors that stay, by name
 	pool    map[int][][]memory.Ref // spare slices by length
+	lengths [][]int64              // of sequences, by step and micro-batch; nil if all are the same
+	sizes   map[sizeKey][]model.Tensor
+	passes  []evaluation
 	step    int
 	action  int32
 	pc      int32
@@ -83,8 +86,10 @@ type account struct {
 	atStart [memory.NumKinds + 1]int64
 	grads   bool // gradients exist
 	states  bool // optimizer states exist
-	full    error
-	tensor  string
+	// evaluating: the failure, if any, is in the evaluation.
+	evaluating bool
+	full       error
+	tensor     string
 }
 
 // liveKey names a set of tensors: those of one chunk and micro-batch.
@@ -100,15 +105,17 @@ func (j *Job) newAccount(stage int, capacity int64) (*account, error) {
 	}
 	a := &account{
 		job: j, stage: stage, state: j.Config.stateLayout(),
+		lengths: j.Config.lengths(j.Program.PipeMicrobatches()), sizes: make(map[sizeKey][]model.Tensor),
 		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
 		alloc: memory.New(memory.Config{Capacity: capacity, Conf: conf, Fraction: j.Config.Memory.Fraction}),
 	}
+	a.passes = j.evaluations(stage)
 	a.outside[memory.Context] = j.contextBytes()
 	a.outside[memory.CommBuffers] = j.ncclBytes(stage)
 	return a, nil
 }
 
-// run replays steadySteps steps and returns the allocation that failed.
+// run replays the steps and returns the allocation that failed.
 func (a *account) run() *OOM {
 	for _, bytes := range a.outside {
 		if !a.alloc.TakeExternal(bytes) {
@@ -117,8 +124,8 @@ func (a *account) run() *OOM {
 	}
 	a.action = -1
 	a.start()
-	for a.step = range steadySteps {
-		if a.step == steadySteps-1 {
+	for a.step = range a.job.Config.steps() {
+		if a.step == a.job.Config.steps()-1 {
 			a.mark()
 		}
 		script := a.job.stages[a.stage].script
@@ -140,17 +147,19 @@ func (a *account) run() *OOM {
 func (a *account) runAction(act *action, last bool) {
 	var refs [2][]memory.Ref
 	var cc [2]*chunkCode
+	var tensors [2][]model.Tensor
 	for i, p := range act.list() {
 		if p.microbatch >= 0 {
 			cc[i] = a.job.stages[a.stage].chunks[p.chunk]
 			refs[i] = a.refs(liveKey{p.chunk, p.microbatch}, len(cc[i].chunk.Tensors))
+			tensors[i] = a.sized(cc[i], a.length(p.microbatch))
 			a.beforeBackward(p.kind)
 		}
 	}
 	for pc, ops := range act.block.memory {
 		a.pc = int32(pc)
 		for _, op := range ops {
-			a.apply(cc[op.part], refs[op.part], op)
+			a.apply(cc[op.part], tensors[op.part], refs[op.part], op)
 		}
 		if len(ops) > 0 {
 			a.sample()
@@ -167,11 +176,20 @@ func (a *account) runAction(act *action, last bool) {
 	if last {
 		a.update()
 		a.sample()
+		a.evaluate()
 	}
 }
 
+// length returns the sequence length of a micro-batch.
+func (a *account) length(microbatch int32) int64 {
+	if a.lengths == nil {
+		return a.job.Config.Model.SeqLen
+	}
+	return a.lengths[a.step][int(microbatch)%len(a.lengths[a.step])]
+}
+
 // apply replays one step of the allocator.
-func (a *account) apply(cc *chunkCode, refs []memory.Ref, op memOp) {
+func (a *account) apply(cc *chunkCode, tensors []model.Tensor, refs []memory.Ref, op memOp) {
 	if op.free {
 		a.free(&refs[op.tensor])
 		return
@@ -179,7 +197,7 @@ func (a *account) apply(cc *chunkCode, refs []memory.Ref, op memOp) {
 	if refs[op.tensor] != 0 {
 		return
 	}
-	t := &cc.chunk.Tensors[op.tensor]
+	t := &tensors[op.tensor]
 	if t.Kept {
 		a.keep(t)
 		return

@@ -43,6 +43,7 @@ func (c *Config) spec() (*model.Spec, error) {
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
 		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
 		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
+		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2,
 		KeepOutputs: c.Host.Framework == "deepspeed",
 	}

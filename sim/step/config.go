@@ -19,6 +19,9 @@ type Config struct {
 	Parallel    Parallel              `toml:"parallel"`
 	Schedule    Schedule              `toml:"schedule"`
 	Training    Training              `toml:"training"`
+	LoRA        model.LoRA            `toml:"lora"`
+	Data        Data                  `toml:"data"`
+	Evaluation  Evaluation            `toml:"evaluation"`
 	Memory      Memory                `toml:"memory"`
 	Host        Host                  `toml:"host"`
 	NCCL        interconnect.Settings `toml:"nccl"`

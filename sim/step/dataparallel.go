@@ -87,6 +87,18 @@ func units(chunk *model.Chunk) []int64 {
 	return out
 }
 
+// gathers returns the bytes that gathering each unit's parameters takes, frozen
+// ones included.
+func (d *dataParallel) gathers(chunk *model.Chunk) []int64 {
+	out := make([]int64, chunk.Layers+2)
+	for i := range chunk.Forward {
+		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
+			out[op.Unit] = op.Elements*d.paramBytes + op.Frozen
+		}
+	}
+	return out
+}
+
 // blockFor compiles (once) the code of an operation on a chunk. bucket is the
 // number, on the data-parallel stream, of the chunk's first parameter gather.
 func (j *Job) blockFor(cc *chunkCode, key blockKey) *block {
@@ -161,14 +173,15 @@ func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 	if backward && d.zero == 2 {
 		return hooks{grads: d.scatterHook()}
 	}
-	sizes := units(cc.chunk)
+	sizes := d.gathers(cc.chunk)
 	next := 0
 	gathered := make([]bool, len(sizes))
 	start := func(e *emitter) {
 		if next < len(order) {
 			unit := order[next]
 			next++
-			e.communicate("param_gather", d.paramComm(sizes[unit]), true, -1-unit)
+			c := model.Comm{Group: model.DP, Collective: model.AllGather, Bytes: sizes[unit]}
+			e.communicate("param_gather", c, true, -1-unit)
 		}
 	}
 	params := func(e *emitter, op *model.Op) {
@@ -213,7 +226,7 @@ func gatherOrder(chunk *model.Chunk, backward bool) []int32 {
 	var out []int32
 	for i := range ops {
 		op := &ops[i]
-		if op.Kind == model.ParamsNeeded && !seen[op.Unit] && op.Elements > 0 {
+		if op.Kind == model.ParamsNeeded && !seen[op.Unit] && op.Elements+op.Frozen > 0 {
 			seen[op.Unit] = true
 			out = append(out, op.Unit)
 		}

@@ -34,6 +34,9 @@ func (a *account) oom() *OOM {
 }
 
 func (a *account) phase(act *action) string {
+	if a.evaluating {
+		return "evaluation"
+	}
 	first := ""
 	p := &act.parts[0]
 	if a.step == 0 && p.microbatch == 0 {
@@ -42,8 +45,6 @@ func (a *account) phase(act *action) string {
 	switch {
 	case p.microbatch < 0:
 		return "optimizer-step"
-	case p.kind == trace.Evaluation:
-		return "evaluation"
 	case p.kind == trace.Forward:
 		return first + "forward"
 	}

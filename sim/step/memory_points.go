@@ -28,7 +28,7 @@ func (a *account) mark() {
 
 // sample records the counters that changed in the last step.
 func (a *account) sample() {
-	if a.step != steadySteps-1 {
+	if a.step != a.job.Config.steps()-1 {
 		return
 	}
 	v := a.values()

@@ -53,6 +53,7 @@ const deepspeedBucket = 500_000_000
 // start allocates what is there before the first step.
 func (a *account) start() {
 	for _, cc := range a.job.stages[a.stage].chunks {
+		a.frozen(cc)
 		switch a.state {
 		case shardedLayout:
 			a.startSharded(cc)
@@ -68,6 +69,23 @@ func (a *account) start() {
 		a.optimizerStates() // made by a step over zeros
 	}
 	a.workspace()
+	a.loadAhead()
+}
+
+// frozen allocates the weights that are not trained; FSDP shards them unit by
+// unit in the format in which they are gathered.
+func (a *account) frozen(cc *chunkCode) {
+	list, shards := cc.chunk.Frozen, int64(1)
+	if a.state == shardedLayout {
+		shards = a.job.Config.shards()
+		list = a.job.dp.gathers(cc.chunk)
+		for i, n := range units(cc.chunk) {
+			list[i] -= n * a.job.dp.paramBytes
+		}
+	}
+	for _, bytes := range list {
+		a.malloc("frozen weights", (bytes+shards-1)/shards, memory.Weights)
+	}
 }
 
 // workspace is what cuBLAS keeps on a stream, for PyTorch's own calls and once
