@@ -1,8 +1,6 @@
 package step
 
 import (
-	"math"
-
 	"trainsim/memory"
 	"trainsim/sim/model"
 )
@@ -51,7 +49,7 @@ func (j *Job) accountStage(stage int) (RankMemory, error) {
 	}
 	oom := a.run()
 	if oom != nil {
-		if a, err = j.newAccount(stage, math.MaxInt64/4); err != nil {
+		if a, err = j.newAccount(stage, roomy); err != nil {
 			return RankMemory{}, err
 		}
 		a.run()
@@ -63,6 +61,10 @@ func (j *Job) accountStage(stage int) (RankMemory, error) {
 	}
 	return m, nil
 }
+
+// roomy is a device on which everything fits: as much as the allocator's
+// virtual address ranges take.
+const roomy = 1 << 45
 
 // account is one replay.
 type account struct {
