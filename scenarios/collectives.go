@@ -132,8 +132,9 @@ func settings(text string) interconnect.Settings {
 // Communicators builds the communicators of measured collectives, each once.
 // It is safe for concurrent use.
 type Communicators struct {
-	mu    sync.Mutex
-	known map[string]*communicator
+	mu      sync.Mutex
+	known   map[string]*communicator
+	configs map[string]*interconnect.Config // clusters that are not read from presets
 }
 
 type communicator struct {
@@ -159,7 +160,7 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 		cs.known[key] = m
 	}
 	cs.mu.Unlock()
-	m.once.Do(func() { m.build(c) })
+	m.once.Do(func() { m.build(c, cs.configs[c.Cluster]) })
 	if m.err != nil {
 		return 0, m.err
 	}
@@ -168,11 +169,11 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 }
 
 // build makes the topology, with as many GPUs of each node as take part.
-func (m *communicator) build(c *Collective) {
-	config, _, err := LoadCluster(c.Cluster)
-	if err != nil {
-		m.err = err
-		return
+func (m *communicator) build(c *Collective, config *interconnect.Config) {
+	if config == nil {
+		if config, _, m.err = LoadCluster(c.Cluster); m.err != nil {
+			return
+		}
 	}
 	cfg := *config
 	cfg.Nodes = c.Nodes

@@ -58,12 +58,23 @@ func (s *Scored) outcome() string {
 	return s.OutcomeMeasured + ", predicted " + s.OutcomePredicted
 }
 
+// Summary returns the errors by family, as WriteText prints them.
+func (s *Score) Summary() string {
+	var b strings.Builder
+	s.familyRows(&b)
+	return b.String()
+}
+
 func (s *Score) familyTable(b *strings.Builder) {
+	b.WriteString("\nErrors by family: mean of the absolute errors, bias, median, 90th percentile, worst\n")
+	s.familyRows(b)
+}
+
+func (s *Score) familyRows(b *strings.Builder) {
 	families, runs := s.Families, s.Total().OutcomeN > 0
 	if len(families) > 1 {
 		families = append(families[:len(families):len(families)], s.Total())
 	}
-	b.WriteString("\nErrors by family: mean of the absolute errors, bias, median, 90th percentile, worst\n")
 	table(b, func(w io.Writer) {
 		fmt.Fprint(w, "family\tn\tmean\tbias\tmedian\tp90\tworst\t")
 		if runs {
