@@ -1,11 +1,10 @@
 package interconnect
 
-import "fmt"
-
 // hierarchy is an all-reduce in three phases: a reduce-scatter inside each
 // domain (an NVLink island, or a node), an all-reduce of each part between the
 // domains, and an all-gather inside. It is not one of NCCL's algorithms; the
-// setting algo = ["Hierarchical"] asks for it.
+// setting algo = ["Hierarchical"] asks for it, and communicators inside one
+// domain then run as they would without.
 type hierarchy struct {
 	inside []*Communicator // of each domain
 	across []*Communicator // of the j-th devices of all domains
@@ -21,11 +20,12 @@ func (s *Settings) wantsHierarchy() bool {
 	return false
 }
 
-// newHierarchy splits a communicator into its domains.
+// newHierarchy splits a communicator into its domains; nil where there is only
+// one, or where they differ in size, and NCCL's own algorithms have to do.
 func (c *Communicator) newHierarchy() (*hierarchy, error) {
 	domains := c.domains()
 	if len(domains) < 2 {
-		return nil, fmt.Errorf("nccl.algo: Hierarchical needs devices in at least two NVLink islands or nodes; leave it out")
+		return nil, nil
 	}
 	s := c.settings
 	s.Algo = nil
@@ -33,7 +33,7 @@ func (c *Communicator) newHierarchy() (*hierarchy, error) {
 	across := make([][]int, len(domains[0]))
 	for _, d := range domains {
 		if len(d) != len(domains[0]) {
-			return nil, fmt.Errorf("nccl.algo: Hierarchical needs as many devices in every island; there are %d in one and %d in another", len(domains[0]), len(d))
+			return nil, nil
 		}
 		if err := h.join(&h.inside, c.t, d, s); err != nil {
 			return nil, err
