@@ -2,6 +2,7 @@ package interconnect
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"trainsim/sim"
@@ -59,4 +60,45 @@ func BenchmarkNetwork(b *testing.B) {
 	b.Run("shared/pairs=16", func(b *testing.B) { repeat(b, top, append(tp[:16:16], tp...)) })
 	b.Run("sends=64", func(b *testing.B) { repeat(b, top, send) })
 	b.Run("sends=128", func(b *testing.B) { repeat(b, top, append(send[:64:64], send...)) })
+}
+
+// BenchmarkAllToAll2048 is an exchange over 2,048 GPUs on 256 nodes: its plan
+// from nothing, and one step of it as 2,048 messages on the network.
+func BenchmarkAllToAll2048(b *testing.B) {
+	top, err := Build(h100Node(256))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("plan", func(b *testing.B) {
+		for range b.N {
+			c, err := top.Communicator(devices(2048), Settings{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			p := c.Plan(AllToAll, 1<<30)
+			if p.Uncontended(top) == 0 {
+				b.Fatal("no time")
+			}
+		}
+	})
+	for _, shift := range []int{1, 8, 100} {
+		plans := make([]*Plan, 2048)
+		for i := range plans {
+			p := top.SendPlan(i, (i+shift)%2048, 1<<20, Settings{})
+			plans[i] = &p
+		}
+		b.Run(fmt.Sprintf("step/shift=%d", shift), func(b *testing.B) {
+			for range b.N {
+				var e sim.Engine
+				r := &repeater{n: NewNetwork(&e, top), plans: plans}
+				r.id = e.Register(r)
+				for i, p := range plans {
+					r.n.Start(p, r.id, 0, uint32(i))
+				}
+				if err := e.Run(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package interconnect
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -37,18 +38,8 @@ func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("nccl.%w", err)
 	}
-	if len(devices) == 0 {
-		return nil, fmt.Errorf("a communicator needs at least one device")
-	}
-	seen := make(map[int]bool, len(devices))
-	for _, d := range devices {
-		if d < 0 || d >= t.Devices() {
-			return nil, fmt.Errorf("device %d does not exist: the cluster has devices 0 to %d", d, t.Devices()-1)
-		}
-		if seen[d] {
-			return nil, fmt.Errorf("device %d is in the communicator twice", d)
-		}
-		seen[d] = true
+	if err := t.checkDevices(devices); err != nil {
+		return nil, err
 	}
 	c := &Communicator{
 		t: t, devices: append([]int(nil), devices...), settings: s, level: t.p2pLevel(s),
@@ -69,6 +60,24 @@ func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error
 		return nil, fmt.Errorf("nccl: no algorithm and protocol is left for an all-reduce over %d devices; allow more in algo and proto", len(devices))
 	}
 	return c, nil
+}
+
+// checkDevices refuses devices that do not exist or are listed twice.
+func (t *Topology) checkDevices(devices []int) error {
+	if len(devices) == 0 {
+		return errors.New("a communicator needs at least one device")
+	}
+	seen := make(map[int]bool, len(devices))
+	for _, d := range devices {
+		if d < 0 || d >= t.Devices() {
+			return fmt.Errorf("device %d does not exist: the cluster has devices 0 to %d", d, t.Devices()-1)
+		}
+		if seen[d] {
+			return fmt.Errorf("device %d is in the communicator twice", d)
+		}
+		seen[d] = true
+	}
+	return nil
 }
 
 // Size returns the number of ranks.

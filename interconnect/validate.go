@@ -172,7 +172,4 @@ func (c *Config) checkVisible(bad func(key, format string, args ...any)) {
 		}
 		seen[d] = true
 	}
-	if n := len(c.VisibleDevices); n > 0 && c.GPUsPerNode > 0 && n != c.GPUsPerNode && c.Topology == nil && n > c.GPUsPerNode {
-		bad("visible_devices", "%d devices are listed, a node has %d", n, c.GPUsPerNode)
-	}
 }
