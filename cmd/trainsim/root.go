@@ -35,7 +35,6 @@ var commands = []func(*app) *cobra.Command{
 	newRunCommand,
 	newCompareCommand,
 	newSweepCommand,
-	newPlanCommand,
 	newMemoryCommand,
 	newAllocCommand,
 	newPlotCommand,
