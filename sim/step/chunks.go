@@ -161,7 +161,8 @@ func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {
 	return cc
 }
 
-// savedTensors marks the tensors that the forward writes and does not free.
+// savedTensors marks the activations: what the forward, or its recomputation,
+// writes for the backward.
 func savedTensors(chunk *model.Chunk, freed [][]model.TensorID) []bool {
 	saved := make([]bool, len(chunk.Tensors))
 	for i := range chunk.Forward {
@@ -174,7 +175,21 @@ func savedTensors(chunk *model.Chunk, freed [][]model.TensorID) []bool {
 			saved[id] = false
 		}
 	}
+	markRecomputed(chunk.Backward, saved)
 	return saved
+}
+
+// markRecomputed marks what recomputation writes for the backward to read.
+func markRecomputed(ops []model.Op, saved []bool) {
+	again := make([]bool, len(saved))
+	for i := range ops {
+		for _, id := range ops[i].Writes {
+			again[id] = again[id] || ops[i].Phase == model.Recompute
+		}
+		for _, id := range ops[i].Reads {
+			saved[id] = saved[id] || again[id] && ops[i].Phase != model.Recompute
+		}
+	}
 }
 
 // actionKinds maps the schedule's operations to what figures show.
