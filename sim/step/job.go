@@ -100,7 +100,7 @@ func (j *Job) buildProgram() error {
 		return err
 	}
 	if costDependent[kind] {
-		o.Costs = j.costs(j.layers)
+		o.Costs, o.WeightShare = j.costs(j.layers), j.weightShare(j.layers[len(j.layers)/2])
 		return j.makeProgram(o)
 	}
 	return nil
@@ -108,7 +108,7 @@ func (j *Job) buildProgram() error {
 
 // costDependent lists the schedules whose order of actions follows from costs.
 var costDependent = map[string]bool{
-	"zb-auto": true, "zb-v-auto": true, "v-half": true, "v-min": true, "1f1b-v": true, "v-adaptive": true,
+	"zb-auto": true, "zb-v-auto": true, "v-adaptive": true, "grouped-interleaved": true,
 }
 
 // canonical returns a schedule's own name for any of its names.

@@ -93,3 +93,30 @@ func (j *Job) balanceTime(stages int) []int {
 	}
 	return out
 }
+
+// weightShare returns the part of a chunk's activations that the gradient of
+// its weights still needs when that of its input is done.
+func (j *Job) weightShare(layers int) float64 {
+	chunk := j.spec.Build(0, layers, false, false)
+	input, weight := chunk.Split()
+	frees := model.Lifetimes(chunk.Tensors, chunk.Forward, input, weight)
+	saved := savedTensors(chunk, frees[0])
+	var all, late int64
+	for part := range frees[1:] {
+		for _, ids := range frees[1+part] {
+			for _, id := range ids {
+				if !saved[id] {
+					continue
+				}
+				all += chunk.Tensors[id].Bytes
+				if part == 1 {
+					late += chunk.Tensors[id].Bytes
+				}
+			}
+		}
+	}
+	if all == 0 {
+		return 1
+	}
+	return float64(late) / float64(all)
+}
