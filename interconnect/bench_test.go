@@ -55,6 +55,17 @@ func BenchmarkNetwork(b *testing.B) {
 			send = append(send, &s)
 		}
 	}
+	var dp []*Plan
+	for k := range 4 {
+		var members []int
+		for d := k; d < 64; d += 4 {
+			members = append(members, d)
+		}
+		c, _ := top.Communicator(members, Settings{})
+		p := c.Plan(ReduceScatter, 1<<40)
+		dp = append(dp, &p)
+	}
+	b.Run("under-gradients/groups=16", func(b *testing.B) { repeat(b, top, append(dp[:4:4], tp...)) })
 	b.Run("alone/groups=1", func(b *testing.B) { repeat(b, top, tp[:1]) })
 	b.Run("alone/groups=16", func(b *testing.B) { repeat(b, top, tp) })
 	b.Run("shared/pairs=16", func(b *testing.B) { repeat(b, top, append(tp[:16:16], tp...)) })
