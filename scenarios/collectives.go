@@ -46,8 +46,9 @@ func IsCollectives(header []string) bool {
 
 // ReadCollectives reads a table of measured collectives, a CSV file with the
 // columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
-// and where they differ from one full node nodes, cluster (a preset's name) and
-// algo_or_env (NCCL's algorithm, or NCCL_ALGO=...). A cluster that is given
+// and where they differ from one full node nodes, cluster (a preset's name),
+// interconnect (words about the machine, see FindCluster) and algo_or_env
+// (NCCL's algorithm, or NCCL_ALGO=...). A cluster that is given
 // here stands for all rows; otherwise the row's own, or the built-in one of its
 // GPU, is taken. A row that lacks a figure is returned with Skipped set.
 func ReadCollectives(r io.Reader, name, cluster string) ([]Collective, error) {
@@ -98,7 +99,7 @@ func (r *runRow) collective(cluster string) Collective {
 		out.Cluster = r.text("cluster")
 	}
 	if out.Cluster == "" {
-		found, err := FindCluster(r.text("gpu_type"), out.Nodes)
+		found, err := FindCluster(r.text("gpu_type"), r.text("interconnect"), out.Nodes)
 		if err != nil {
 			r.skip("gpu_type", "%v", err)
 		}

@@ -38,7 +38,7 @@ func TestCollectivesFindTheirMachines(t *testing.T) {
 
 	assert.Equal(t, "dgx-h100", rows[1].Cluster)
 	assert.Equal(t, []string{"ring"}, rows[1].Settings.Algo)
-	assert.Equal(t, "b200-sxm-180gb-8x", rows[2].Cluster)
+	assert.Equal(t, "aws-p6-b200", rows[2].Cluster)
 	assert.Equal(t, []string{"Ring", "Tree"}, rows[2].Settings.Algo)
 
 	for i, want := range map[int]string{
@@ -91,6 +91,28 @@ func TestGPUsByTheNamesOfTables(t *testing.T) {
 		_, err := FindGPU(name)
 		assert.ErrorContains(t, err, want)
 	}
+}
+
+func TestClustersByTheWordsOfTables(t *testing.T) {
+	tests := []struct {
+		gpu, machine string
+		nodes        int
+		want         string
+	}{
+		{"H100-SXM-80GB", "NVLink4 + NVSwitch", 1, "h100-sxm5-80gb-8x"},
+		{"H100-SXM", "8x400 Gb/s InfiniBand per node", 2, "dgx-h100"},
+		{"H100-SXM", "GCP A3 Mega, GPUDirect-TCPXO", 2, "gcp-a3-mega"},
+		{"H200-SXM (AWS p5en)", "NVLink4; EFA", 4, "aws-p5en"},
+		{"V100-SXM-32GB", "Omni-Path between nodes", 4, "dgx1-v100"},
+		{"L40S", "PCIe gen4, no NVLink", 1, "l40s-8x"},
+	}
+	for _, test := range tests {
+		got, err := FindCluster(test.gpu, test.machine, test.nodes)
+		require.NoError(t, err, test.gpu)
+		assert.Equal(t, test.want, got)
+	}
+	_, err := FindCluster("L40S", "", 2)
+	assert.ErrorContains(t, err, `no cluster preset for 2 nodes of "L40S"`)
 }
 
 func ExampleReadCollectives() {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"unicode"
 
 	"trainsim/interconnect"
 	"trainsim/sim/gpu"
@@ -99,19 +100,46 @@ var (
 	reference = regexp.MustCompile(`^(dgx|hgx)\d?-[a-z]\d+$`)
 )
 
-// FindCluster returns the built-in cluster that stands for nodes of a GPU whose
-// measurements say no more than that: for one node the machine that is named
-// after the GPU, for several nodes the maker's reference system (DGX or HGX).
-// The name may leave the memory's size out, which no link depends on.
-func FindCluster(gpuType string, nodes int) (string, error) {
+// FindCluster returns the built-in cluster that stands for nodes of a GPU. The
+// words about the machine decide if every part of a cluster's name is among
+// them, as in "AWS p5en". If they say no more than the GPU, it is the machine
+// named after the GPU for one node, and the maker's reference system (DGX or
+// HGX) for several. The GPU's name may leave the memory's size out, which no
+// link depends on.
+func FindCluster(gpuType, machine string, nodes int) (string, error) {
+	words := wordsOf(gpuType + " " + machine)
+	usual := ""
 	for _, c := range builtinClusters() {
-		one := nodes == 1 && oneNode.MatchString(c.name)
-		several := nodes > 1 && reference.MatchString(c.name) && c.config.NICs > 0
-		if means(c.gpu, gpuType) && (one || several) {
+		if !means(c.gpu, gpuType) || nodes > 1 && c.config.NICs == 0 {
+			continue
+		}
+		if named(c.name, words) {
 			return c.name, nil
 		}
+		one, several := nodes == 1 && oneNode.MatchString(c.name), nodes > 1 && reference.MatchString(c.name)
+		if usual == "" && (one || several) {
+			usual = c.name
+		}
 	}
-	return "", fmt.Errorf("there is no cluster preset for %d nodes of %q; name one (trainsim list clusters)", nodes, gpuType)
+	if usual == "" {
+		return "", fmt.Errorf("there is no cluster preset for %d nodes of %q; name one (trainsim list clusters)", nodes, gpuType)
+	}
+	return usual, nil
+}
+
+// wordsOf splits a description into lower-case words and numbers.
+func wordsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// named reports whether every part of a cluster's name is among the words.
+func named(name string, words []string) bool {
+	for _, part := range strings.Split(name, "-") {
+		if !contains(words, part) {
+			return false
+		}
+	}
+	return true
 }
 
 // means reports whether a name that may be shortened stands for a device.
@@ -128,12 +156,12 @@ func means(d *gpu.Device, name string) bool {
 	return false
 }
 
-var socket = regexp.MustCompile(`sxm\d`)
+var socket = regexp.MustCompile(`sxm\d\b`)
 
 // shortName is a GPU's name without case, separators, the maker, remarks in
 // parentheses and the generation of its socket.
 func shortName(name string) string {
 	name, _, _ = strings.Cut(strings.ToLower(name), "(")
-	name = strings.NewReplacer(" ", "", "-", "", "_", "", "nvidia", "").Replace(name)
-	return socket.ReplaceAllString(name, "sxm")
+	name = socket.ReplaceAllString(name, "sxm")
+	return strings.NewReplacer(" ", "", "-", "", "_", "", "nvidia", "").Replace(name)
 }
