@@ -53,22 +53,29 @@ func (r *runRow) config(known *machines) *step.Config {
 	if cfg.Parallel.ZeRO >= 2 {
 		sharded(&cfg)
 	}
+	if firstFlash(&cfg) {
+		cfg.Model.Attention = model.Flash1
+	}
 	r.schedule(&cfg)
 	return &cfg
 }
 
 // sharded sets what the columns do not say of FSDP: blocks with layer norms are
-// of the time before FlashAttention-2 (July 2023, as Llama 2), and MosaicML's
-// Composer, with which such models were trained, gathers late in the backward
-// unless told otherwise.
+// of the time of MosaicML's Composer, which gathers late in the backward unless
+// told otherwise.
 func sharded(cfg *step.Config) {
 	cfg.Model.VocabMultiple = 0
 	if cfg.Model.Norm == model.LayerNorm {
 		cfg.Parallel.BackwardPrefetch = "post"
-		if cfg.Model.Attention == model.Flash {
-			cfg.Model.Attention = model.Flash1
-		}
 	}
+}
+
+// firstFlash reports whether fused attention is FlashAttention's first version:
+// blocks with layer norms are of the time before the second (July 2023, as
+// Llama 2), except under Transformer Engine, which needs a GPU with FP8 here.
+func firstFlash(cfg *step.Config) bool {
+	return cfg.Model.Attention == model.Flash && cfg.Model.Norm == model.LayerNorm &&
+		(cfg.Parallel.ZeRO >= 2 || cfg.GPU.ComputeCapability < 89)
 }
 
 // framework follows from what is sharded and how attention is computed: FSDP

@@ -6,6 +6,10 @@ import "trainsim/sim/gpu"
 func (b *builder) attention(x value) value {
 	heads, kv, d := b.Heads/b.TP, b.kvHeads(), b.Head()
 	qkv := b.linear("attn.qkv", x, (heads+2*kv)*d, column, b.QKVBias)
+	if b.QKVBias && b.Modules == MegatronModules {
+		n := qkv.rows * qkv.width * b.element()
+		b.memory("attn.qkv.bias", b.phase, gpu.Elementwise, n, n, ids(qkv), nil)
+	}
 	core := func(qkv value) value { return b.core(qkv, heads, kv, d) }
 	var ctx value
 	if b.Checkpointing.Selective && b.phase != Recompute {
@@ -14,6 +18,33 @@ func (b *builder) attention(x value) value {
 		ctx = core(qkv)
 	}
 	return b.linear("attn.proj", ctx, b.Hidden, row, b.LinearBias)
+}
+
+// unpack hands queries, keys and values to the attention kernels, which want
+// them apart: Megatron-LM copies them for the fused kernel, and the backward of
+// the split puts their gradients side by side again.
+func (b *builder) unpack(qkv value) {
+	if b.Modules == EngineModules {
+		return
+	}
+	n := qkv.rows * qkv.width * b.element()
+	if b.Modules == MegatronModules && b.Attention != Unfused {
+		b.memory("attn.unpack", b.phase, gpu.Copy, n, n, ids(qkv), nil)
+	}
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		b.memory("attn.pack_grads", BackwardInput, gpu.Copy, n, n, ids(b.grad(qkv)), nil)
+	})
+}
+
+// rows brings the heads of Megatron-LM's context back to rows of the sequence.
+func (b *builder) rows(ctx value) value {
+	if b.Modules == MegatronModules {
+		n := ctx.rows * ctx.width * b.element()
+		b.memory("attn.ctx.rows", b.phase, gpu.Copy, n, n, ids(ctx), nil)
+	}
+	return ctx
 }
 
 // core is everything between the query/key/value projection and the output
@@ -26,13 +57,14 @@ func (b *builder) core(qkv value, heads, kv, d int64) value {
 	if b.Position == Rotary {
 		qkv = b.pointwise("attn.rope", qkv, qkv.width, false)
 	}
-	if b.Attention == Unfused {
-		return b.unfusedCore(qkv, heads, kv, d)
-	}
-	if b.TradeHeads && b.CP > 1 {
+	b.unpack(qkv)
+	switch {
+	case b.Attention == Unfused:
+		return b.rows(b.unfusedCore(qkv, heads, kv, d))
+	case b.TradeHeads && b.CP > 1:
 		return b.ulyssesCore(qkv, heads, kv, d)
 	}
-	return b.flashCore(qkv, heads, kv, d)
+	return b.rows(b.flashCore(qkv, heads, kv, d))
 }
 
 func (b *builder) flashCore(qkv value, heads, kv, d int64) value {

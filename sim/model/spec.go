@@ -11,6 +11,22 @@ type Checkpointing struct {
 	Every int
 }
 
+// Modules says whose layers the model is made of, which decides what copies
+// and additions have kernels of their own.
+type Modules uint8
+
+// Makers of layers.
+const (
+	// PlainModules are PyTorch's: products add their biases.
+	PlainModules Modules = iota
+	// MegatronModules are Megatron-LM's own, before Transformer Engine: the
+	// query, key and value biases are added behind the product, and attention
+	// copies what it wants contiguous.
+	MegatronModules
+	// EngineModules are Transformer Engine's, which work in place.
+	EngineModules
+)
+
 // WeightGrads says where a matrix product leaves the gradient of its weights.
 type WeightGrads uint8
 
@@ -49,7 +65,8 @@ type Spec struct {
 	Dropout       bool
 	Checkpointing Checkpointing
 	// LoRA freezes the model and trains adapters.
-	LoRA LoRA
+	LoRA    LoRA
+	Modules Modules
 	// WeightGrads says where the weight gradients of linear layers go.
 	WeightGrads WeightGrads
 	// AddGrads leaves adding up the weight gradients of micro-batches to a kernel

@@ -45,7 +45,7 @@ func (c *Config) spec() (*model.Spec, error) {
 		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2,
-		KeepOutputs: c.Host.Framework == "deepspeed",
+		Modules: c.modules(), KeepOutputs: c.Host.Framework == "deepspeed",
 	}
 	if s.FusedLoss, err = c.fusedLoss(); err != nil {
 		return nil, err
@@ -70,6 +70,18 @@ func (c *Config) spec() (*model.Spec, error) {
 // attention kernels, they are Megatron-LM's own.
 func (c *Config) transformerEngine() bool {
 	return c.megatron() && c.GPU.ComputeCapability >= 89 && c.Model.Attention != model.Unfused
+}
+
+// modules says whose layers the framework trains. Llama's RMS norms and gated
+// blocks came to Megatron with Transformer Engine's modules.
+func (c *Config) modules() model.Modules {
+	switch {
+	case c.transformerEngine(), c.megatron() && c.Model.Norm == model.RMSNorm:
+		return model.EngineModules
+	case c.megatron(), c.Host.Framework == "deepspeed":
+		return model.MegatronModules
+	}
+	return model.PlainModules
 }
 
 func (c *Config) megatron() bool {

@@ -45,7 +45,7 @@ func hostCosts(framework string) (hostCost, error) {
 	us := sim.Microsecond
 	switch framework {
 	case "", "megatron", "deepspeed": // Megatron-DeepSpeed: the same modules
-		return hostCost{forward: 78 * us, backward: 39 * us, collective: 60 * us, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
+		return hostCost{forward: 70 * us, backward: 35 * us, collective: 60 * us, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
 	case "eager":
 		return hostCost{forward: 30 * us, backward: 15 * us, collective: 30 * us, handOff: 100 * us, optimizer: 20 * us, sync: 20 * us}, nil
 	case "compiled":
