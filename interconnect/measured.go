@@ -96,15 +96,15 @@ var (
 	}
 	// hostPerformance is for rings with a hop through host memory. What they
 	// reach depends on the machine more than anything else here: 0.8 of what
-	// the links give on dual EPYC with A100 PCIe (NVIDIA/nccl-tests#178: 20 of
-	// 25 GB/s), 0.67 and 0.54 with 4 and 8 RTX 5090 (NVIDIA/nccl#1639: 35
-	// and 28 of 52), 0.42 on DGX A100 without peer-to-peer copies (5.2 of
-	// 12.5). 0.6 is their mean; virtual machines were seen far below.
+	// the links give on dual EPYC with A100 PCIe (nccl-tests#178: 20 of 25
+	// GB/s), 0.67 and 0.54 with 4 and 8 RTX 5090 on dual Xeon (nccl#1639: 35 and
+	// 28 of 52). 0.67 is their mean; machines with shared uplinks (5.2 of 12.5
+	// on DGX A100 without peer-to-peer copies) and virtual ones are slower.
 	hostPerformance = performance{
-		ll:     lineFit{base: 4.1, step: 1.48, share: 0.6},
-		ll128:  lineFit{base: 10, step: 2.5, share: 0.6},
-		simple: sliceFit{base: 15.6, step: 0.67, share: 0.6},
-		direct: directFit{base: 6.8, step: 1.25, share: 0.6},
+		ll:     lineFit{base: 4.1, step: 1.48, share: 0.67},
+		ll128:  lineFit{base: 10, step: 2.5, share: 0.67},
+		simple: sliceFit{base: 15.6, step: 0.67, share: 0.67},
+		direct: directFit{base: 6.8, step: 1.25, share: 0.67},
 	}
 )
 
