@@ -1,0 +1,103 @@
+package scenarios_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
+	"trainsim/scenarios"
+	"trainsim/sim/step"
+)
+
+// simulate runs a built-in scenario with overrides.
+func simulate(t *testing.T, name string, sets ...string) *step.Result {
+	t.Helper()
+	cfg, err := scenarios.LoadWith(name, sets)
+	require.NoError(t, err)
+	res, err := step.Run(context.Background(), cfg, step.Options{Fold: true})
+	require.NoError(t, err)
+	return res
+}
+
+// samplesPerSecond is the throughput of a run.
+func samplesPerSecond(r *step.Result) float64 {
+	return float64(r.Job.Config.Samples()) / r.StepTime.Seconds()
+}
+
+// static is what weights, gradients and optimizer state take at the peak.
+func static(m *step.RankMemory) float64 {
+	return float64(m.AtPeak[memory.Weights] + m.AtPeak[memory.Gradients] + m.AtPeak[memory.Optimizer])
+}
+
+func TestBaselineFits(t *testing.T) {
+	res := simulate(t, "70b-tp4-pp2")
+	assert.Nil(t, res.OOM)
+	assert.GreaterOrEqual(t, res.Job.Ranks(), 64)
+}
+
+// 16 bytes a parameter in mixed precision (Rajbhandari et al. 2020, arXiv
+// 1910.02054): 16 GB for 1e9, 112 GB for 7e9 on every card of data
+// parallelism, 14 GB when eight cards share them.
+func TestStaticMemory(t *testing.T) {
+	one := simulate(t, "1b-static")
+	assert.Nil(t, one.OOM)
+	assert.InEpsilon(t, 16e9, static(&one.Memory[0]), 0.01)
+	dp := simulate(t, "7b-dp8-8x24gb")
+	require.NotNil(t, dp.OOM)
+	assert.Equal(t, "start-up", dp.OOM.Phase)
+	assert.InEpsilon(t, 112e9, static(&dp.Memory[0]), 0.02)
+	tp := simulate(t, "7b-tp8-8x24gb")
+	assert.InEpsilon(t, 14e9, static(&tp.Memory[0]), 0.03)
+	pp := simulate(t, "7b-pp8-8x24gb")
+	assert.InEpsilon(t, 14e9, static(&pp.Memory[1]), 0.12, "a stage in the middle")
+}
+
+// bubble is the mean idle share of the stages.
+func bubble(r *step.Result) float64 {
+	var idle float64
+	for _, s := range r.Stages {
+		idle += (s.Warmup + s.Cooldown + s.Imbalance + s.PP).Seconds()
+	}
+	return idle / float64(len(r.Stages)) / r.StepTime.Seconds()
+}
+
+func TestBubbles(t *testing.T) {
+	assert.InDelta(t, 3.0/11, bubble(simulate(t, "pp4-gpipe-8")), 0.015)
+	assert.InDelta(t, 3.0/11, bubble(simulate(t, "pp4-1f1b-8")), 0.015)
+	assert.InDelta(t, 3.0/4, bubble(simulate(t, "pp4-gpipe-1")), 0.03)
+	held := func(name string) float64 { return float64(simulate(t, name).Memory[0].AtPeak[memory.Activations]) }
+	assert.InEpsilon(t, 2, held("pp4-gpipe-8")/held("pp4-1f1b-8"), 0.02, "8 micro-batches against 4")
+}
+
+// The gradients' all-reduce takes over 40 % of a small model's step on PCIe;
+// accumulating four micro-batches lifts the speed-up over one card.
+func TestDataParallelOnPCIe(t *testing.T) {
+	single := func(name string) float64 {
+		return samplesPerSecond(simulate(t, name, "cluster.gpus_per_node=1", "parallel.dp=1"))
+	}
+	one, four := simulate(t, "ddp8-small-pcie"), simulate(t, "ddp8-small-pcie-accum4")
+	assert.Greater(t, one.Stages[0].DP.Seconds()/one.StepTime.Seconds(), 0.4)
+	assert.InDelta(t, 3, samplesPerSecond(one)/single("ddp8-small-pcie"), 1.2)
+	assert.Greater(t, samplesPerSecond(four)/single("ddp8-small-pcie-accum4"), 6.0)
+}
+
+func TestTensorParallelStaysInANode(t *testing.T) {
+	two, one := simulate(t, "tp8-two-nodes"), simulate(t, "tp4-one-node")
+	assert.Less(t, samplesPerSecond(two), samplesPerSecond(one), "eight cards over two nodes against four in one")
+}
+
+func TestRecomputation(t *testing.T) {
+	off, full := simulate(t, "recompute-off"), simulate(t, "recompute-full")
+	most := func(r *step.Result) float64 { return float64(r.Memory[0].AtPeak[memory.Activations]) }
+	assert.LessOrEqual(t, most(full), most(off)/3)
+	longer := full.StepTime.Seconds()/off.StepTime.Seconds() - 1
+	assert.GreaterOrEqual(t, longer, 0.20)
+	assert.LessOrEqual(t, longer, 0.40)
+}
+
+func TestNVLinkAgainstPCIe(t *testing.T) {
+	assert.Greater(t, simulate(t, "13b-tp2-pp4-pcie").StepTime, simulate(t, "13b-tp2-pp4-nvlink").StepTime)
+}
