@@ -23,31 +23,50 @@ type memoryAccount struct {
 	Fits           bool                 `json:"fits"`
 	MemoryPerStage []report.StageMemory `json:"memory_per_stage"`
 	Fixes          []report.Advice      `json:"advice"`
+	// Explained takes each stage apart, with --explain.
+	Explained []memoryParts `json:"explained,omitempty"`
+	// Largest is the answer to --max.
+	Largest *largestValue `json:"largest,omitempty"`
 }
 
 // newMemoryCommand is `trainsim memory`.
 func newMemoryCommand(a *app) *cobra.Command {
 	var o overrides
+	var explain bool
+	var key string
 	cmd := &cobra.Command{
 		Use:   "memory SCENARIO...",
 		Short: "Account for the memory of every stage, without a simulation",
 		Long: `memory replays the allocations of a training step through the caching
 allocator, one rank of each pipeline stage, and prints what fills it at the
-peak. A job that does not fit is told what would make it fit; exit code 4.`,
+peak. A job that does not fit is told what would make it fit; exit code 4.
+--explain spells the formulas out, and --max finds the largest value of a key
+with which the job fits.`,
+		Example: `  trainsim memory 70b-tp4-pp2 --explain
+  trainsim memory 70b-tp4-pp2 --max schedule.microbatch_size`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfgs, err := a.loadAll(args, o.all(cmd))
 			if err != nil {
 				return err
 			}
+			if key != "" && args[0] == "-" {
+				return usagef("--max reads the scenario several times; write it to a file")
+			}
 			var accounts []*memoryAccount
-			for _, cfg := range cfgs {
+			for i, cfg := range cfgs {
 				if err := cmd.Context().Err(); err != nil {
 					return err
 				}
-				m, err := account(cfg)
+				m, err := account(cfg, explain)
 				if err != nil {
 					return err
+				}
+				if key != "" {
+					s := search{ctx: cmd.Context(), scenario: args[i], sets: o.all(cmd), key: key}
+					if m.Largest, err = s.largest(); err != nil {
+						return err
+					}
 				}
 				accounts = append(accounts, m)
 			}
@@ -56,12 +75,14 @@ peak. A job that does not fit is told what would make it fit; exit code 4.`,
 	}
 	o.flags(cmd)
 	a.jsonFlag(cmd)
+	cmd.Flags().BoolVar(&explain, "explain", false, "spell out the formula of every part")
+	cmd.Flags().StringVar(&key, "max", "", "find the largest value of `KEY` that fits, as in schedule.microbatch_size")
 	return cmd
 }
 
 // account makes the memory account of a scenario, and looks for what would make
 // it fit if it does not.
-func account(cfg *step.Config) (*memoryAccount, error) {
+func account(cfg *step.Config, explain bool) (*memoryAccount, error) {
 	job, err := build(cfg)
 	if err != nil {
 		return nil, err
@@ -71,8 +92,11 @@ func account(cfg *step.Config) (*memoryAccount, error) {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	m := &memoryAccount{Schema: memorySchema, Scenario: scenarios.Resolved(cfg), Fits: true, MemoryPerStage: report.MemoryOf(ranks), Fixes: []report.Advice{}}
-	for _, s := range m.MemoryPerStage {
+	for i, s := range m.MemoryPerStage {
 		m.Fits = m.Fits && s.Fits
+		if explain {
+			m.Explained = append(m.Explained, explained(job, &m.MemoryPerStage[i]))
+		}
 	}
 	if !m.Fits {
 		for _, f := range report.Fixes(cfg) {
@@ -80,6 +104,19 @@ func account(cfg *step.Config) (*memoryAccount, error) {
 		}
 	}
 	return m, nil
+}
+
+// stagesOf is the account of every stage of a scenario.
+func stagesOf(cfg *step.Config) ([]report.StageMemory, error) {
+	job, err := build(cfg)
+	if err != nil {
+		return nil, err
+	}
+	ranks, err := job.Account()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	}
+	return report.MemoryOf(ranks), nil
 }
 
 // showMemory prints the accounts; one that does not fit is exit code 4.
@@ -124,6 +161,12 @@ func writeMemory(out io.Writer, cfg *step.Config, m *memoryAccount) error {
 	}
 	if err := w.Flush(); err != nil {
 		return err
+	}
+	if err := writeExplained(out, m.Explained); err != nil {
+		return err
+	}
+	if m.Largest != nil {
+		fmt.Fprintf(out, "\n%s\n", m.Largest)
 	}
 	if !m.Fits && len(m.Fixes) == 0 {
 		fmt.Fprintln(out, "\nNo single change of the layout, of recomputation or of ZeRO makes it fit.")

@@ -94,6 +94,8 @@ const NoTensor TensorID = -1
 type Tensor struct {
 	Name  string
 	Bytes int64
+	// Rows, Width and Element are what Bytes is the product of.
+	Rows, Width, Element int64
 	// Kept tensors are allocated once, at their first use, and never freed:
 	// all chunks and micro-batches of a rank share the one of a Name.
 	Kept bool

@@ -42,7 +42,7 @@ func newBuilder(s *Spec) *builder {
 
 // tensor declares an allocation of rows x width elements of size bytes.
 func (b *builder) tensor(name string, rows, width, size int64) value {
-	b.chunk.Tensors = append(b.chunk.Tensors, Tensor{Name: b.layer + name, Bytes: rows * width * size})
+	b.chunk.Tensors = append(b.chunk.Tensors, Tensor{Name: b.layer + name, Bytes: rows * width * size, Rows: rows, Width: width, Element: size})
 	return value{TensorID(len(b.chunk.Tensors) - 1), rows, width}
 }
 

@@ -157,13 +157,11 @@ func outOfMemory(res *step.Result) *OOM {
 		return nil
 	}
 	m := &res.Memory[o.Stage]
-	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor, Phase: o.Phase,
+	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor, Phase: o.Phase, Step: o.Step,
 		Capacity: m.Capacity, Needed: m.NvidiaSMI(), AtPeak: atPeak(m)}
 	if e := o.Err; e != nil {
 		out.Requested, out.Allocated, out.Reserved, out.Free = e.Requested, e.Allocated, e.Reserved, e.Free
-		if e.Fragmented() {
-			out.Phase = "fragmentation"
-		}
+		out.Idle, out.LargestIdle, out.IdlePieces, out.Outside = e.Unallocated, e.LargestIdle, e.IdleBlocks, e.External
 	}
 	return out
 }

@@ -64,6 +64,7 @@ func candidates(c *step.Config) []candidate {
 		}
 		add("parallel.zero", z, 1+0.02*float64(z*z), func(v *step.Config) bool { v.Parallel.ZeRO = z; return true })
 	}
+	out = append(out, memoryCandidates(c)...)
 	if c.Training.Recompute == "none" || c.Training.Recompute == "" {
 		add("training.recompute", "selective", 1.05, func(v *step.Config) bool { v.Training.Recompute = "selective"; return true })
 	}
@@ -79,6 +80,35 @@ func candidates(c *step.Config) []candidate {
 	}
 	for _, f := range []int{2, 4, 8} {
 		addSplit(&out, c, f)
+	}
+	return out
+}
+
+// memoryCandidates lists what changes memory and no arithmetic of the step.
+func memoryCandidates(c *step.Config) []candidate {
+	var out []candidate
+	add := func(key string, value any, cost float64, apply func(*step.Config)) {
+		out = append(out, candidate{key, value, cost, func(v *step.Config) bool { apply(v); return true }})
+	}
+	if c.Memory.AllocConf == "" {
+		add("memory.alloc_conf", "expandable_segments:True", 0.9, func(v *step.Config) { v.Memory.AllocConf = "expandable_segments:True" })
+	}
+	if d := c.Data; d.GPUPrefetch {
+		if d.Prefetch > 2 {
+			add("data.prefetch", 2, 0.91, func(v *step.Config) { v.Data.Prefetch = 2 })
+		}
+		add("data.gpu_prefetch", false, 0.92, func(v *step.Config) { v.Data.GPUPrefetch = false })
+	}
+	if e := c.Evaluation; e.Batches > 0 {
+		if e.KeepActivations {
+			add("evaluation.keep_activations", false, 0.91, func(v *step.Config) { v.Evaluation.KeepActivations = false })
+		}
+		if size := max(e.BatchSize, c.Schedule.MicrobatchSize); size > 1 {
+			add("evaluation.batch_size", size/2, 0.93, func(v *step.Config) { v.Evaluation.BatchSize = size / 2 })
+		}
+	}
+	if l := c.LoRA; l.Rank > 0 && l.Base != "4bit" {
+		add("lora.base", "4bit", 1.3, func(v *step.Config) { v.LoRA.Base = "4bit" })
 	}
 	return out
 }

@@ -169,8 +169,7 @@ func (r *Report) commTable(b *strings.Builder) {
 func (r *Report) verdict(b *strings.Builder) {
 	b.WriteString("\n")
 	if o := r.OOM; o != nil {
-		fmt.Fprintf(b, "OUT OF MEMORY: rank %d (stage %d) at %s, in %s (%s): %s for %q do not fit; allocated %s, reserved %s, free %s; needed in all %s of %s\n",
-			o.Rank, o.Stage, seconds(o.At), o.Action, o.Phase, size(o.Requested), o.Tensor, size(o.Allocated), size(o.Reserved), size(o.Free), size(o.Needed), size(o.Capacity))
+		o.write(b)
 	} else {
 		b.WriteString("Fits in memory.\n")
 	}

@@ -135,20 +135,28 @@ type Link struct {
 
 // OOM says where the simulated job ran out of memory.
 type OOM struct {
-	Rank       int     `json:"rank"`
-	Stage      int     `json:"stage"`
-	At         float64 `json:"at_s"`
-	Action     string  `json:"action"`
-	Tensor     string  `json:"tensor"` // what was to be allocated
-	Phase      string  `json:"phase"`  // start-up | first-forward | first-backward | optimizer-step | fragmentation | evaluation
-	Requested  int64   `json:"requested_bytes"`
-	Allocated  int64   `json:"allocated_bytes"`
-	Reserved   int64   `json:"reserved_bytes"`
-	Free       int64   `json:"free_bytes"`
-	Capacity   int64   `json:"capacity_bytes"`
-	Needed     int64   `json:"needed_bytes"` // peak that the step would reach with memory enough
-	AtPeak     AtPeak  `json:"at_peak"`
-	Suggestion string  `json:"suggestion"`
+	Rank      int     `json:"rank"`
+	Stage     int     `json:"stage"`
+	At        float64 `json:"at_s"`
+	Action    string  `json:"action"`
+	Tensor    string  `json:"tensor"` // what was to be allocated
+	Step      int     `json:"step"`   // of training, from 0
+	Phase     string  `json:"phase"`  // start-up | first-forward | forward | first-backward | backward | optimizer-step | fragmentation | evaluation
+	Requested int64   `json:"requested_bytes"`
+	Allocated int64   `json:"allocated_bytes"`
+	Reserved  int64   `json:"reserved_bytes"`
+	Free      int64   `json:"free_bytes"`
+	// Idle is what PyTorch has reserved and not allocated, in IdlePieces for the
+	// request's pool of which the largest is LargestIdle; Outside is what CUDA
+	// context and NCCL hold.
+	Idle        int64  `json:"idle_bytes"`
+	LargestIdle int64  `json:"largest_idle_bytes"`
+	IdlePieces  int    `json:"idle_pieces"`
+	Outside     int64  `json:"outside_bytes"`
+	Capacity    int64  `json:"capacity_bytes"`
+	Needed      int64  `json:"needed_bytes"` // peak that the step would reach with memory enough
+	AtPeak      AtPeak `json:"at_peak"`
+	Suggestion  string `json:"suggestion"`
 }
 
 // Advice is one finding with the change that it suggests: scenario keys and

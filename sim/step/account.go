@@ -11,7 +11,10 @@ type RankMemory struct {
 	// PeakAllocated and PeakReserved are PyTorch's two figures; Outside is what
 	// the CUDA context and NCCL take from the driver beside them.
 	PeakAllocated, PeakReserved, Outside int64
-	Capacity                             int64
+	// StartPeak is what was allocated at most before the first step, while
+	// weights moved into the framework's buffers.
+	StartPeak int64
+	Capacity  int64
 	// AtPeak splits PeakAllocated by kind; context and communication buffers
 	// outside PyTorch are added to their kinds.
 	AtPeak [memory.NumKinds]int64
@@ -90,8 +93,10 @@ type account struct {
 	states  bool // optimizer states exist
 	// evaluating: the failure, if any, is in the evaluation.
 	evaluating bool
-	full       error
-	tensor     string
+	// startPeak is the peak before the first step.
+	startPeak int64
+	full      error
+	tensor    string
 }
 
 // liveKey names a set of tensors: those of one chunk and micro-batch.
@@ -100,16 +105,22 @@ type liveKey struct {
 	microbatch int32
 }
 
-func (j *Job) newAccount(stage int, capacity int64) (*account, error) {
+// newAccount prepares a replay on a device of some capacity; more sets what else
+// the allocator is to keep.
+func (j *Job) newAccount(stage int, capacity int64, more ...func(*memory.Config)) (*account, error) {
 	conf, err := memory.ParseConf(j.Config.Memory.AllocConf)
 	if err != nil {
 		return nil, err
+	}
+	device := memory.Config{Capacity: capacity, Conf: conf, Fraction: j.Config.Memory.Fraction}
+	for _, set := range more {
+		set(&device)
 	}
 	a := &account{
 		job: j, stage: stage, state: j.Config.stateLayout(),
 		lengths: j.Config.lengths(j.Program.PipeMicrobatches()), sizes: make(map[sizeKey][]model.Tensor),
 		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
-		alloc: memory.New(memory.Config{Capacity: capacity, Conf: conf, Fraction: j.Config.Memory.Fraction}),
+		alloc: memory.New(device),
 	}
 	a.passes = j.evaluations(stage)
 	a.outside[memory.Context] = j.contextBytes()
@@ -126,6 +137,10 @@ func (a *account) run() *OOM {
 	}
 	a.action = -1
 	a.start()
+	a.startPeak = a.alloc.PeakAllocated()
+	if a.full == nil {
+		a.alloc.ResetPeaks()
+	}
 	for a.step = range a.job.Config.steps() {
 		if a.step == a.job.Config.steps()-1 {
 			a.mark()

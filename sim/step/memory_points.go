@@ -15,7 +15,7 @@ func (a *account) values() (v [memory.NumKinds + 1]int64) {
 	for k, n := range a.alloc.AllocatedByKind() {
 		v[k] = n + a.outside[k]
 	}
-	v[memory.NumKinds] = a.alloc.Reserved() + a.alloc.External()
+	v[memory.NumKinds] = a.alloc.Reserved()
 	return v
 }
 
@@ -44,7 +44,7 @@ func (a *account) result() RankMemory {
 	m := RankMemory{
 		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.columns(),
 		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points,
+		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points,
 	}
 	for k, n := range a.outside {
 		m.AtPeak[k] += n

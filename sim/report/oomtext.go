@@ -1,0 +1,52 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// phaseWords says in plain words when memory ran out.
+var phaseWords = map[string]string{
+	"start-up":       "at start-up, before the first step",
+	"first-forward":  "in the first forward",
+	"forward":        "in a forward",
+	"first-backward": "in the first backward, where gradients appear",
+	"backward":       "in a backward",
+	"optimizer-step": "in the optimizer's step",
+	"evaluation":     "in the evaluation behind a step",
+	"fragmentation":  "for want of one piece: all that the job allocates would fit, but it is scattered (fragmentation)",
+}
+
+// write says who ran out of memory where, what was asked for and what was
+// there, and what the job would need.
+func (o *OOM) write(b *strings.Builder) {
+	at := ""
+	if o.Action != o.Phase {
+		at = fmt.Sprintf(", at %s of step %d (%s)", o.Action, o.Step, seconds(o.At))
+	}
+	fmt.Fprintf(b, "OUT OF MEMORY on rank %d (stage %d) %s%s\n", o.Rank, o.Stage, phaseWords[o.Phase], at)
+	fmt.Fprintf(b, "  asked for   %s for %q\n", size(o.Requested), o.Tensor)
+	fmt.Fprintf(b, "  of %s  %s allocated, %s reserved and idle", size(o.Capacity), size(o.Allocated), size(o.Idle))
+	if o.IdlePieces > 0 {
+		fmt.Fprintf(b, " (%d pieces for such requests, the largest %s)", o.IdlePieces, size(o.LargestIdle))
+	}
+	fmt.Fprintf(b, ", %s CUDA context and NCCL, %s left\n", size(o.Outside), size(o.Free))
+	fmt.Fprintf(b, "  needed      %s at the peak: %s\n", size(o.Needed), o.AtPeak.text())
+}
+
+// text lists the kinds that there are.
+func (p *AtPeak) text() string {
+	var out []string
+	for _, k := range []struct {
+		name  string
+		bytes int64
+	}{
+		{"weights", p.Weights}, {"gradients", p.Gradients}, {"optimizer", p.Optimizer}, {"activations", p.Activations},
+		{"temporaries", p.Temporaries}, {"communication buffers", p.CommBuffers}, {"context", p.Context},
+	} {
+		if k.bytes > 0 {
+			out = append(out, k.name+" "+size(k.bytes))
+		}
+	}
+	return strings.Join(out, ", ")
+}
