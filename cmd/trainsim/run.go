@@ -24,6 +24,7 @@ type runCommand struct {
 	*app
 	overrides
 	out, trace, format       string
+	snapshot                 string
 	noPlots, timing, printed bool
 	check, verbose           bool
 	fold, noFold             bool
@@ -51,6 +52,7 @@ report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 	formatFlag(f, &r.format)
 	f.BoolVar(&r.noPlots, "no-plots", false, "draw no figures")
 	f.StringVar(&r.trace, "trace", "", "write a Chrome/Perfetto trace to `FILE`, gzipped if it ends in .gz")
+	f.StringVar(&r.snapshot, "snapshot", "", "write the fullest GPU's allocations as a `FILE` for pytorch.org/memory_viz")
 	f.BoolVarP(&r.verbose, "verbose", "v", false, "every stage, link and collective in the text report")
 	f.BoolVar(&r.timing, "timing", false, "put the simulation's own wall-clock time into the report")
 	f.BoolVar(&r.printed, "print-scenario", false, "print the scenario with every default written out, and stop")
@@ -66,8 +68,10 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkFormat(r.format); err != nil {
 		return err
 	}
-	if r.trace != "" && len(args) > 1 {
-		return usagef("--trace writes one file; run %d scenarios one by one", len(args))
+	for _, f := range [][2]string{{"--trace", r.trace}, {"--snapshot", r.snapshot}} {
+		if f[1] != "" && len(args) > 1 {
+			return usagef("%s writes one file; run %d scenarios one by one", f[0], len(args))
+		}
 	}
 	cfgs, err := r.loadAll(args, r.all(cmd))
 	if err != nil {
@@ -93,7 +97,7 @@ func (r *runCommand) runAll(ctx context.Context, cfgs []*step.Config) error {
 	var reports []*report.Report
 	var failed error
 	for i, cfg := range cfgs {
-		run, err := r.simulate(ctx, cfg)
+		run, res, err := r.simulate(ctx, cfg)
 		if err != nil {
 			return err
 		}
@@ -101,7 +105,7 @@ func (r *runCommand) runAll(ctx context.Context, cfgs []*step.Config) error {
 		if err := r.show(cfg, run, i); err != nil {
 			return err
 		}
-		if err := r.write(cfg, run, len(cfgs) > 1); failed == nil {
+		if err := r.write(cfg, run, res, len(cfgs) > 1); failed == nil {
 			failed = err
 		}
 	}
@@ -130,15 +134,15 @@ func (r *runCommand) print(cfgs []*step.Config) error {
 }
 
 // simulate runs one scenario.
-func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Run, error) {
+func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Run, *step.Result, error) {
 	job, err := build(cfg)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	start := time.Now()
 	res, err := job.Run(ctx, step.Options{MaxEvents: r.maxEvents, Fold: r.folds(job)})
 	if err != nil && (res == nil || !errors.Is(err, step.ErrDeadlock)) {
-		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+		return nil, nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	wall := time.Since(start).Seconds()
 	rate := float64(res.Events) / wall
@@ -153,9 +157,9 @@ func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Ru
 	}
 	run := &report.Run{Report: rep, Recording: res.Recording}
 	if r.check && rep.Deadlock == nil {
-		return run, checkRun(run)
+		return run, res, checkRun(run)
 	}
-	return run, nil
+	return run, res, nil
 }
 
 // show prints a report as text. What was printed stands even if a file cannot
@@ -174,7 +178,7 @@ func (r *runCommand) show(cfg *step.Config, run *report.Run, index int) error {
 }
 
 // write writes the files of a run.
-func (r *runCommand) write(cfg *step.Config, run *report.Run, several bool) error {
+func (r *runCommand) write(cfg *step.Config, run *report.Run, res *step.Result, several bool) error {
 	dir := r.out
 	switch {
 	case dir == "":
@@ -187,6 +191,11 @@ func (r *runCommand) write(cfg *step.Config, run *report.Run, several bool) erro
 			return err
 		}
 	}
+	if r.snapshot != "" {
+		if err := r.writeSnapshot(res.Job, res.Memory); err != nil {
+			return err
+		}
+	}
 	if err := r.writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return encodeJSON(w, run.Report) }); err != nil {
 		return err
 	}
@@ -196,7 +205,10 @@ func (r *runCommand) write(cfg *step.Config, run *report.Run, several bool) erro
 	if r.noPlots {
 		return nil
 	}
-	return r.draw(dir, run, plots.Options{Format: r.format})
+	if err := r.draw(dir, run, plots.Options{Format: r.format}); err != nil {
+		return err
+	}
+	return r.drawAllocator(dir, res.Job, res.Memory, plots.Options{Format: r.format})
 }
 
 // writeTrace writes the Chrome trace.

@@ -1,0 +1,185 @@
+package plots
+
+import (
+	"errors"
+	"fmt"
+	"image/color"
+	"math"
+
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+)
+
+// AllocatorChart is what a caching allocator holds at one moment: its segments
+// by ascending address, each cut into blocks.
+type AllocatorChart struct {
+	Title    string // of the moment, as in "memory of rank 0 at its peak"
+	Segments []AllocatorSegment
+}
+
+// AllocatorSegment is a contiguous range that the driver gave.
+type AllocatorSegment struct {
+	Blocks []AllocatorBlock
+}
+
+// AllocatorBlock is a part of a segment: in use for a kind of memory ("weights",
+// "activations" and so on), or idle.
+type AllocatorBlock struct {
+	Bytes int64
+	Kind  string
+	Idle  bool
+}
+
+var errNoSegments = errors.New("plots: the allocator holds no segments to draw")
+
+// ribbonRows is over how many lines the addresses are wrapped.
+const ribbonRows = 18
+
+// Allocator draws every block of a device's caching allocator as a ribbon of
+// addresses, wrapped into lines: in use in the colour of its kind, idle in
+// grey, with a stroke where a segment begins. Gaps between segments are left
+// out.
+func Allocator(chart AllocatorChart, o Options) (*Figure, error) {
+	o, err := o.resolve()
+	if err != nil {
+		return nil, err
+	}
+	r := newRibbon(chart)
+	if r.total <= 0 {
+		return nil, errNoSegments
+	}
+	title := chart.Title
+	if o.Title != "" {
+		title = o.Title + ": " + title
+	}
+	return newFigure(o, page{title: title, subtitle: r.facts(), legend: r.legend(), body: r.body}), nil
+}
+
+// ribbon is the blocks end to end.
+type ribbon struct {
+	chart         AllocatorChart
+	total         int64
+	used, largest int64
+	pieces        int
+	perRow        int64
+	kinds         [8]bool // of memoryStyles and other, that there are
+}
+
+func newRibbon(chart AllocatorChart) *ribbon {
+	r := &ribbon{chart: chart}
+	for _, s := range chart.Segments {
+		for _, b := range s.Blocks {
+			if b.Bytes <= 0 {
+				continue
+			}
+			r.total += b.Bytes
+			if b.Idle {
+				r.pieces++
+				r.largest = max(r.largest, b.Bytes)
+				continue
+			}
+			r.used += b.Bytes
+			r.kinds[memoryIndex(b.Kind)] = true
+		}
+	}
+	r.perRow = max(1, int64(math.Ceil(float64(r.total)/ribbonRows)))
+	return r
+}
+
+func (r *ribbon) facts() string {
+	return facts(
+		fmt.Sprintf("%s reserved in %d segments", gibibytes(float64(r.total)), len(r.chart.Segments)),
+		fmt.Sprintf("%s in use", gibibytes(float64(r.used))),
+		fmt.Sprintf("%s idle in %d pieces, the largest %s", gibibytes(float64(r.total-r.used)), r.pieces, gibibytes(float64(r.largest))))
+}
+
+func (r *ribbon) legend() []entry {
+	var out []entry
+	for i, m := range memoryStyles {
+		if r.kinds[i] {
+			out = append(out, entry{m.label, m.color, markBox})
+		}
+	}
+	if r.kinds[len(memoryStyles)] {
+		out = append(out, entry{otherMemory.label, otherMemory.color, markBox})
+	}
+	return append(out, entry{"idle", idleGrey, markBox}, entry{"a segment begins", ink, markLine})
+}
+
+// body draws the lines from the top.
+func (r *ribbon) body(c draw.Canvas, t theme) {
+	sty := t.text(13)
+	sty.XAlign, sty.YAlign = draw.XRight, yMiddle
+	left := c.Min.X + sty.Width("000.0 GiB") + t.pt(8)
+	row := (c.Max.Y - c.Min.Y) / ribbonRows
+	place := func(at int64) (x, y vg.Length) {
+		line := at / r.perRow
+		share := float64(at-line*r.perRow) / float64(r.perRow)
+		return left + vg.Length(share)*(c.Max.X-left), c.Max.Y - vg.Length(line+1)*row
+	}
+	for line := range int64(ribbonRows) {
+		from := line * r.perRow
+		if from >= r.total {
+			break
+		}
+		_, y := place(from)
+		c.FillText(sty, vg.Point{X: left - t.pt(8), Y: y + row/2}, gibibytes(float64(from)))
+		end := min(1, float64(r.total-from)/float64(r.perRow))
+		fillRect(c, idleGrey, left, y+t.pt(3), left+vg.Length(end)*(c.Max.X-left), y+row-t.pt(3))
+	}
+	r.blocks(func(from, to int64, col color.RGBA) {
+		for from < to {
+			stop := min(to, (from/r.perRow+1)*r.perRow)
+			x0, y := place(from)
+			x1 := x0 + vg.Length(float64(stop-from)/float64(r.perRow))*(c.Max.X-left)
+			fillRect(c, col, x0, y+t.pt(3), x1, y+row-t.pt(3))
+			from = stop
+		}
+	})
+	r.starts(func(at int64) {
+		x, y := place(at)
+		c.StrokeLine2(draw.LineStyle{Color: ink, Width: t.pt(0.75)}, x, y+t.pt(1.5), x, y+row-t.pt(1.5))
+	})
+}
+
+// blocks visits the stretches in use that have one colour.
+func (r *ribbon) blocks(visit func(from, to int64, col color.RGBA)) {
+	var at, from int64
+	var col color.RGBA
+	flush := func() {
+		if at > from && col.A != 0 {
+			visit(from, at, col)
+		}
+		from = at
+	}
+	for _, s := range r.chart.Segments {
+		for _, b := range s.Blocks {
+			next := color.RGBA{}
+			if !b.Idle {
+				next = MemoryColor(b.Kind)
+			}
+			if next != col {
+				flush()
+				col = next
+			}
+			at += max(0, b.Bytes)
+		}
+	}
+	flush()
+}
+
+// starts visits where segments begin, unless they lie so close together that
+// strokes would hide the blocks.
+func (r *ribbon) starts(visit func(at int64)) {
+	var at, last int64
+	last = -r.perRow
+	for _, s := range r.chart.Segments {
+		if at-last >= r.perRow/400 {
+			visit(at)
+			last = at
+		}
+		for _, b := range s.Blocks {
+			at += max(0, b.Bytes)
+		}
+	}
+}

@@ -1,0 +1,51 @@
+package plots
+
+import (
+	"bytes"
+	"image/png"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// segmentsChart has two segments, half of the second idle.
+func segmentsChart() AllocatorChart {
+	return AllocatorChart{Title: "memory of rank 0 at its peak", Segments: []AllocatorSegment{
+		{Blocks: []AllocatorBlock{{Bytes: 1 << 30, Kind: "weights"}, {Bytes: 1 << 30, Kind: "activations"}}},
+		{Blocks: []AllocatorBlock{{Bytes: 1 << 29, Kind: "gradients"}, {Bytes: 3 << 29, Idle: true}}},
+	}}
+}
+
+// Areas of colour are the shares of the bytes.
+func TestAllocatorAreas(t *testing.T) {
+	fig, err := Allocator(segmentsChart(), Options{})
+	require.NoError(t, err)
+	var first, second bytes.Buffer
+	require.NoError(t, fig.Encode(&first, "png"))
+	require.NoError(t, fig.Encode(&second, "png"))
+	assert.Equal(t, first.Bytes(), second.Bytes())
+	img, err := png.Decode(&first)
+	require.NoError(t, err)
+	count := map[string]float64{}
+	for y := 120; y < img.Bounds().Dy(); y++ {
+		for x := range img.Bounds().Dx() {
+			r, g, b, _ := img.At(x, y).RGBA()
+			for _, kind := range []string{"weights", "activations", "gradients"} {
+				c := MemoryColor(kind)
+				if uint8(r>>8) == c.R && uint8(g>>8) == c.G && uint8(b>>8) == c.B {
+					count[kind]++
+				}
+			}
+		}
+	}
+	assert.InEpsilon(t, count["weights"], count["activations"], 0.05)
+	assert.InEpsilon(t, count["weights"], 2*count["gradients"], 0.05)
+}
+
+func TestAllocatorWithoutSegments(t *testing.T) {
+	_, err := Allocator(AllocatorChart{}, Options{})
+	assert.ErrorIs(t, err, errNoSegments)
+	_, err = Allocator(segmentsChart(), Options{Width: 1})
+	assert.Error(t, err)
+}
