@@ -170,7 +170,24 @@ func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {
 		cc.inputTensors, cc.weightTensors = t[1], t[2]
 	}
 	cc.saved = savedTensors(chunk, cc.forwardTensors)
+	cc.markOperands()
 	return cc
+}
+
+// markOperands marks, as activations, what the input's gradient writes for the
+// weights' gradient to read in an action of its own.
+func (cc *chunkCode) markOperands() {
+	written := make([]bool, len(cc.saved))
+	for i := range cc.input {
+		for _, id := range cc.input[i].Writes {
+			written[id] = true
+		}
+	}
+	for _, ids := range cc.weightTensors {
+		for _, id := range ids {
+			cc.saved[id] = cc.saved[id] || written[id]
+		}
+	}
 }
 
 // savedTensors marks the activations: what the forward, or its recomputation,
