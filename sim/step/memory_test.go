@@ -1,0 +1,213 @@
+package step_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
+	"trainsim/sim/model"
+	"trainsim/sim/step"
+)
+
+// accounts is the memory of every stage of a job.
+func accounts(t *testing.T, c *step.Config) []step.RankMemory {
+	t.Helper()
+	j, err := step.Build(c)
+	require.NoError(t, err)
+	out, err := j.Account()
+	require.NoError(t, err)
+	return out
+}
+
+// eager is a job of plain PyTorch on one GPU.
+func eager(t *testing.T) *step.Config {
+	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+	c.Host.Framework = "eager"
+	return c
+}
+
+// LoRA trains r (in + out) parameters a matrix and keeps the base in its format.
+func TestLoRAHoldsTheFrozenBaseAndTheAdapters(t *testing.T) {
+	c := eager(t)
+	c.LoRA = model.LoRA{Rank: 8, Targets: "all", Base: "16bit"}
+	c.Schedule.Microbatches = 1
+	m := accounts(t, c)[0]
+	h, ffn, layers := c.Model.Hidden, c.Model.FFN, c.Model.Layers
+	adapters := layers * 8 * (h + 3*h + h + h + h + ffn + ffn + h)
+	assert.InEpsilon(t, 2*(c.Model.Parameters()+adapters), m.AtPeak[memory.Weights], 0.02)
+	assert.InEpsilon(t, 12*adapters, m.AtPeak[memory.Optimizer], 0.25, "small tensors are rounded up to blocks")
+
+	c.LoRA.Base = "4bit"
+	four := accounts(t, c)[0]
+	matrices := layers * (4*h*h + 2*h*ffn)
+	saved := m.AtPeak[memory.Weights] - four.AtPeak[memory.Weights]
+	assert.InEpsilon(t, float64(matrices)*(2-4.127/8), saved, 0.05)
+
+	c.LoRA = model.LoRA{}
+	assert.Greater(t, accounts(t, c)[0].PeakAllocated, m.PeakAllocated)
+}
+
+// The adapters' targets are nested.
+func TestLoRATargets(t *testing.T) {
+	c := eager(t)
+	var last int64
+	for _, targets := range []string{"qkv", "attention", "all"} {
+		c.LoRA = model.LoRA{Rank: 64, Targets: targets}
+		m := accounts(t, c)[0]
+		assert.Greater(t, m.AtPeak[memory.Optimizer], last, targets)
+		last = m.AtPeak[memory.Optimizer]
+	}
+}
+
+func TestEvaluationWithAndWithoutGraph(t *testing.T) {
+	c := eager(t)
+	train := accounts(t, c)[0].PeakAllocated
+	c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 4}
+	without := accounts(t, c)[0].PeakAllocated
+	c.Evaluation.KeepActivations = true
+	with := accounts(t, c)[0].PeakAllocated
+	assert.GreaterOrEqual(t, without, train)
+	assert.Greater(t, with, without)
+
+	c.GPU.Memory = c.GPU.Memory / 2
+	c.Evaluation.BatchSize = 128
+	m := accounts(t, c)[0]
+	require.NotNil(t, m.OOM)
+	assert.Equal(t, "evaluation", m.OOM.Phase)
+}
+
+func TestPrefetchedBatchesTakeTheirBytes(t *testing.T) {
+	c := eager(t)
+	before := accounts(t, c)[0].PeakAllocated
+	c.Data = step.Data{Workers: 4, Prefetch: 3, GPUPrefetch: true, SampleBytes: 64 << 20}
+	assert.Equal(t, before+4*3*64<<20, accounts(t, c)[0].PeakAllocated)
+	c.Data.GPUPrefetch = false
+	assert.Equal(t, before, accounts(t, c)[0].PeakAllocated)
+}
+
+// Sequences of many lengths scatter memory; padding or expandable segments
+// undo it, and the same seed draws the same lengths.
+func TestLengthsFragmentMemory(t *testing.T) {
+	c := eager(t)
+	c.Schedule.Microbatches, c.Schedule.MicrobatchSize = 4, 4
+	idle := func() int64 {
+		m := accounts(t, c)[0]
+		return m.PeakReserved - m.PeakAllocated
+	}
+	fixed := idle()
+	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
+	scattered := idle()
+	assert.Greater(t, scattered, 2*fixed)
+	assert.Equal(t, scattered, idle())
+	c.Memory.AllocConf = "expandable_segments:True"
+	assert.Less(t, idle(), scattered/4)
+	c.Memory.AllocConf, c.Data.Pad = "", true
+	assert.Equal(t, fixed, idle())
+	c.Seed, c.Data.Pad = 2, false
+	assert.NotEqual(t, scattered, idle())
+}
+
+func TestDataIsChecked(t *testing.T) {
+	for _, d := range []step.Data{
+		{Lengths: "uniform"}, {Lengths: "uniform", MinLength: 2000}, {Lengths: "list"}, {Lengths: "list", LengthList: []int{0}}, {Lengths: "zipf"},
+	} {
+		assert.Error(t, d.Validate(1024), "%+v", d)
+	}
+	assert.NoError(t, (&step.Data{Lengths: "list", LengthList: []int{5, 1024}}).Validate(1024))
+}
+
+// Sharding more never takes more: ZeRO 0 to 3 over eight ranks.
+func TestZeROSavesMemory(t *testing.T) {
+	last := int64(1) << 60
+	for _, zero := range []int{0, 1, 2, 3} {
+		c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: zero}, "1f1b", 1)
+		c.Host.Framework = "eager"
+		peak := accounts(t, c)[0].PeakAllocated
+		assert.Less(t, peak, last, "zero = %d", zero)
+		last = peak
+	}
+}
+
+// FSDP holds two units gathered at most, beside the root.
+func TestShardedUnitsComeAndGo(t *testing.T) {
+	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
+	c.Host.Framework, c.Training.Recompute, c.Model.Layers = "eager", "full", 8
+	shallow := accounts(t, c)[0]
+	c.Model.Layers = 32
+	deep := accounts(t, c)[0]
+	layer := float64(c.Model.LayerParameters())
+	boundary := float64(2 * c.Model.SeqLen * c.Model.Hidden)
+	grown := float64(deep.PeakAllocated - shallow.PeakAllocated)
+	assert.InEpsilon(t, 24*(16*layer/8+boundary), grown, 0.1, "16 bytes a parameter and rank, and the layers' inputs")
+}
+
+func TestOptimizerKinds(t *testing.T) {
+	last := int64(1) << 60
+	for _, kind := range []string{"adam", "sgd-momentum", "adam-8bit", "sgd"} {
+		c := eager(t)
+		c.Training.Optimizer = kind
+		m := accounts(t, c)[0]
+		assert.Less(t, m.AtPeak[memory.Optimizer], last, kind)
+		last = m.AtPeak[memory.Optimizer]
+	}
+}
+
+// Square-root checkpoints keep less than all, and recompute less at once than
+// one checkpoint for all would.
+func TestSquareRootCheckpoints(t *testing.T) {
+	peak := func(recompute string, n int) int64 {
+		c := bare(eager(t))
+		c.Model.Layers, c.Schedule.MicrobatchSize = 16, 32
+		c.Training.Recompute, c.Training.RecomputeN = recompute, n
+		return accounts(t, c)[0].PeakAllocated
+	}
+	assert.Equal(t, peak("every-n", 4), peak("sqrt", 0))
+	assert.Less(t, peak("sqrt", 0), peak("none", 0))
+	assert.Less(t, peak("sqrt", 0), peak("every-n", 16))
+}
+
+// An explanation adds up to what the account finds, but for rounding.
+func TestExplanationAddsUp(t *testing.T) {
+	for _, c := range []*step.Config{
+		eager(t), small(t, step.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1, SequenceParallel: true}, "1f1b", 4),
+		small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1),
+	} {
+		j, err := step.Build(c)
+		require.NoError(t, err)
+		ranks, err := j.Account()
+		require.NoError(t, err)
+		for s := range ranks {
+			var by [memory.NumKinds]int64
+			for _, l := range j.Explain(s) {
+				if !l.Detail {
+					by[l.Kind] += l.Bytes
+				}
+			}
+			for _, k := range []memory.Kind{memory.Weights, memory.Gradients, memory.Optimizer, memory.CommBuffers, memory.Context} {
+				assert.InDelta(t, by[k], ranks[s].AtPeak[k], 0.06*float64(by[k])+1<<20, "%s of stage %d", k, s)
+			}
+		}
+	}
+}
+
+// The snapshot holds the peak's bytes.
+func TestSnapshotAtPeak(t *testing.T) {
+	j, err := step.Build(eager(t))
+	require.NoError(t, err)
+	ranks, err := j.Account()
+	require.NoError(t, err)
+	s, err := j.Snapshot(0, true)
+	require.NoError(t, err)
+	var live int64
+	for i := range s.Segments {
+		for _, b := range s.Segments[i].Blocks {
+			if b.State != memory.Inactive {
+				live += b.Size
+			}
+		}
+	}
+	assert.Equal(t, ranks[0].PeakAllocated, live)
+	assert.NotEmpty(t, s.Traces[0])
+}
