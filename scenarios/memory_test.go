@@ -1,0 +1,65 @@
+package scenarios
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
+	"trainsim/sim/step"
+)
+
+// accountOf is the memory of the fullest stage of a built-in scenario.
+func accountOf(t *testing.T, name string) step.RankMemory {
+	t.Helper()
+	cfg, err := Load(name)
+	require.NoError(t, err)
+	job, err := step.Build(cfg)
+	require.NoError(t, err)
+	accounts, err := job.Account()
+	require.NoError(t, err)
+	return accounts[step.Fullest(accounts)]
+}
+
+const gib = 1 << 30
+
+func TestLoRAScenarios(t *testing.T) {
+	assert.True(t, fitsIn(accountOf(t, "70b-lora-8xa800")))
+	m := accountOf(t, "70b-lora-8xa800-oom")
+	require.NotNil(t, m.OOM)
+	assert.Equal(t, "start-up", m.OOM.Phase)
+	assert.InDelta(t, 129*gib, m.AtPeak[memory.Weights], gib, "138 GB of frozen weights on every card")
+}
+
+func fitsIn(m step.RankMemory) bool { return m.OOM == nil }
+
+func TestFragmentationScenarios(t *testing.T) {
+	idle := func(name string) int64 {
+		m := accountOf(t, name)
+		assert.True(t, fitsIn(m), name)
+		return m.PeakReserved - m.PeakAllocated
+	}
+	scattered := idle("fragmentation-lengths")
+	assert.Greater(t, scattered, int64(5*gib))
+	assert.Less(t, idle("fragmentation-expandable"), int64(gib/4))
+	assert.Less(t, idle("fragmentation-padded"), scattered/3)
+}
+
+func TestEvaluationAndPrefetchScenarios(t *testing.T) {
+	m := accountOf(t, "evaluation-with-graph")
+	require.NotNil(t, m.OOM)
+	assert.Equal(t, "evaluation", m.OOM.Phase)
+	assert.True(t, fitsIn(accountOf(t, "evaluation-no-grad")))
+	assert.False(t, fitsIn(accountOf(t, "prefetch-32x8")))
+	assert.True(t, fitsIn(accountOf(t, "prefetch-32x2")))
+}
+
+// Figures that people quote.
+func TestQuotedActivations(t *testing.T) {
+	for name, want := range map[string]float64{
+		"hidden768-batch8": 2.25 + 0.8, "hidden768-batch32": 9 + 3.1, "bert-large-no-checkpoints": 12.1, "bert-large-sqrt": 2.4,
+	} {
+		assert.InEpsilon(t, want*gib, accountOf(t, name).AtPeak[memory.Activations], 0.05, name)
+	}
+}

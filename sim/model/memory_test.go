@@ -1,0 +1,80 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"trainsim/sim/gpu"
+)
+
+// llama is a Llama layer as Megatron-Core runs it: bf16, flash attention,
+// no dropout.
+func llama(cp int64) *Spec {
+	return &Spec{
+		Config: Config{Layers: 2, Hidden: 1024, Heads: 16, KVHeads: 8, FFN: 4096, Vocab: 32000, SeqLen: 2048,
+			MLP: SwiGLU, Norm: RMSNorm, Position: Rotary, Attention: Flash, FinalNorm: true},
+		TP: 1, CP: cp, Microbatch: 1, Precision: gpu.BF16, GradDtype: gpu.FP32,
+	}
+}
+
+// A Llama layer keeps its input, two norms' outputs and the input between
+// them, queries, keys and values, the attention's output with its row
+// statistics, and the three widths of the MLP.
+func TestSavedByALlamaLayer(t *testing.T) {
+	s := llama(1)
+	h, kv, f, tokens := int64(1024), int64(512), int64(4096), int64(2048)
+	want := tokens*2*(4*h+(h+2*kv)+h+3*f) + tokens*16*4
+	assert.Equal(t, want, saved(s))
+}
+
+// All-to-all keeps the attention's output on both sides of the last exchange;
+// a ring keeps one.
+func TestTradedHeadsKeepOneMoreOutput(t *testing.T) {
+	ring, traded := llama(4), llama(4)
+	traded.TradeHeads = true
+	assert.Equal(t, int64(2048/4*1024*2), saved(traded)-saved(ring))
+}
+
+// The fused loss keeps the logits, in 16 bits; otherwise the softmax is kept in
+// fp32.
+func TestSavedByTheLoss(t *testing.T) {
+	head := func(fused bool) int64 {
+		s := llama(1)
+		s.FusedLoss = fused
+		c := s.Build(0, 1, false, true)
+		free := Lifetimes(c.Tensors, c.Forward, c.Backward)
+		var largest int64
+		for _, ids := range free[1] {
+			for _, id := range ids {
+				if name := c.Tensors[id].Name; name == "head.softmax" || name == "head.logits.out" {
+					largest = max(largest, c.Tensors[id].Bytes)
+				}
+			}
+		}
+		return largest
+	}
+	assert.Equal(t, int64(2048*32000*2), head(true))
+	assert.Equal(t, int64(2048*32000*4), head(false))
+}
+
+// Parameter tensors add up to the parameters, frozen or not.
+func TestWeightsAddUp(t *testing.T) {
+	s := llama(1)
+	s.TieEmbeddings = true
+	c := s.Build(0, 2, true, true)
+	var sum int64
+	for _, n := range c.Weights {
+		sum += n
+	}
+	assert.Equal(t, c.Parameters, sum)
+
+	s.LoRA = LoRA{Rank: 8, Targets: "all"}
+	frozen := s.Build(0, 2, true, true)
+	var bytes int64
+	for _, n := range frozen.Frozen {
+		bytes += n
+	}
+	assert.Equal(t, 2*c.Parameters, bytes)
+	assert.Equal(t, int64(2*8*((1024+2048)+(1024+1024)+(1024+8192)+(4096+1024))), frozen.Parameters)
+}
