@@ -24,10 +24,12 @@ type RankMemory struct {
 
 	atStart [memory.NumKinds + 1]int64
 	points  []memPoint
+	driven  []driverPoint
 }
 
 // steadySteps is how many steps the account runs: optimizer states appear at
-// the end of the first, so that the second has the steady peak.
+// the end of the first, so that the second has the steady peak. One more runs
+// if the driver had work in the second.
 const steadySteps = 2
 
 // Account replays the allocations of one rank of every pipeline rank.
@@ -87,6 +89,7 @@ type account struct {
 	action  int32
 	pc      int32
 	points  []memPoint
+	driven  []driverPoint
 	last    [memory.NumKinds + 1]int64
 	atStart [memory.NumKinds + 1]int64
 	grads   bool // gradients exist
@@ -128,6 +131,15 @@ func (j *Job) newAccount(stage int, capacity int64, more ...func(*memory.Config)
 	return a, nil
 }
 
+// recording reports whether the present step may be the last.
+func (a *account) recording() bool { return a.step >= a.job.Config.steps()-1 }
+
+// steady reports whether the steps done so far are enough.
+func (a *account) steady() bool {
+	n := a.job.Config.steps()
+	return a.step > n || a.step == n && (len(a.driven) == 0 || a.lengths != nil)
+}
+
 // run replays the steps and returns the allocation that failed.
 func (a *account) run() *OOM {
 	for _, bytes := range a.outside {
@@ -141,8 +153,8 @@ func (a *account) run() *OOM {
 	if a.full == nil {
 		a.alloc.ResetPeaks()
 	}
-	for a.step = range a.job.Config.steps() {
-		if a.step == a.job.Config.steps()-1 {
+	for a.step = 0; !a.steady(); a.step++ {
+		if a.recording() {
 			a.mark()
 		}
 		script := a.job.stages[a.stage].script
@@ -180,6 +192,7 @@ func (a *account) runAction(act *action, last bool) {
 		}
 		if len(ops) > 0 {
 			a.sample()
+			a.driver()
 		}
 	}
 	for i, p := range act.list() {
@@ -193,7 +206,9 @@ func (a *account) runAction(act *action, last bool) {
 	if last {
 		a.update()
 		a.sample()
+		a.driver()
 		a.evaluate()
+		a.alloc.DriverWork() // not of the step
 	}
 }
 

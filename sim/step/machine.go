@@ -29,6 +29,7 @@ type machine struct {
 	slowed   map[slowedKey]sim.Time
 	troubles *troubles // nil on a healthy cluster
 	record   *recorder
+	driven   [][]driverPoint // by stage: the driver's work; nil if there is none
 	done     int
 	end      sim.Time
 }
@@ -79,6 +80,7 @@ type rankState struct {
 	first, last, busyTime sim.Time
 	stalled               sim.Time // waiting for hand-offs within the present action
 	recorded              int32    // index in the recorder, -1: not recorded
+	driven                int32    // of the driver's work, how much is done
 }
 
 func newMachine(j *Job, e *sim.Engine, fold bool) *machine {
@@ -215,6 +217,9 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 	if !rs.paid {
 		rs.host += in.host
 		rs.paid = true
+		if m.driven != nil {
+			m.payDriver(rs, m.stageOf(r))
+		}
 	}
 	now := m.engine.Now()
 	if in.kind == doKernel {

@@ -23,12 +23,12 @@ func (a *account) values() (v [memory.NumKinds + 1]int64) {
 func (a *account) mark() {
 	a.last = a.values()
 	a.atStart = a.last
-	a.points = a.points[:0]
+	a.points, a.driven = a.points[:0], a.driven[:0]
 }
 
 // sample records the counters that changed in the last step.
 func (a *account) sample() {
-	if a.step != a.job.Config.steps()-1 {
+	if !a.recording() {
 		return
 	}
 	v := a.values()
@@ -44,7 +44,7 @@ func (a *account) result() RankMemory {
 	m := RankMemory{
 		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.columns(),
 		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points,
+		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points, driven: a.driven,
 	}
 	for k, n := range a.outside {
 		m.AtPeak[k] += n

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/memory"
+	"trainsim/sim"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -210,4 +211,27 @@ func TestSnapshotAtPeak(t *testing.T) {
 	}
 	assert.Equal(t, ranks[0].PeakAllocated, live)
 	assert.NotEmpty(t, s.Traces[0])
+}
+
+// A layout that lives on retries pays for the driver's work; with room it is
+// free of it.
+func TestRetriesCostTime(t *testing.T) {
+	c := eager(t)
+	c.Schedule.Microbatches, c.Schedule.MicrobatchSize = 4, 4
+	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
+	c.Memory.AllocConf = "max_split_size_mb:21" // large blocks serve their like only
+	free := run(t, c, step.Options{})
+	require.Nil(t, free.OOM)
+	m, slowest := free.Memory[0], free.StepTime
+	for k := int64(15); k > 0; k-- {
+		c.GPU.Memory = sim.Bytes(m.PeakAllocated + m.Outside + (m.PeakReserved-m.PeakAllocated)*k/16)
+		tight := run(t, c, step.Options{})
+		if tight.OOM != nil {
+			break
+		}
+		slowest = max(slowest, tight.StepTime)
+	}
+	assert.Greater(t, slowest, free.StepTime)
+	c.Memory.AllocConf = "expandable_segments:True"
+	assert.Less(t, run(t, c, step.Options{}).StepTime, slowest)
 }

@@ -115,6 +115,7 @@ func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, fau
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
 	m := newMachine(j, &e, o.Fold && !o.RecordAll)
+	m.driven = driven(account)
 	m.record = newRecorder(m, o, account)
 	m.record.links = newLinkMeter(len(j.Topology.Links()))
 	if !o.NoRecording {
