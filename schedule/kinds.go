@@ -51,10 +51,10 @@ func Find(name string) (Kind, error) {
 	return Kind{}, fmt.Errorf("unknown schedule %q; write one of %s", name, strings.Join(names, ", "))
 }
 
+var separators = strings.NewReplacer("-", "", "_", "", " ", "")
+
 // normalise folds the spellings of a schedule's name into one.
-func normalise(name string) string {
-	return strings.NewReplacer("-", "", "_", "", " ", "").Replace(strings.ToLower(name))
-}
+func normalise(name string) string { return separators.Replace(strings.ToLower(name)) }
 
 // Build makes the program of a schedule, given by name or alias. Counts that
 // the schedule cannot take are a *CountError.

@@ -35,20 +35,11 @@ type scenarioPoint struct {
 // run simulates what is missing, then writes the results in the order of the
 // points and hands them to finish.
 func (c *campaign) run(ctx context.Context, finish func(*report.SweepDoc) error) error {
-	if err := os.MkdirAll(c.dir, 0o777); err != nil {
-		return writeError(c.dir, err)
-	}
-	unlock, err := lockFolder(c.dir)
+	j, done, err := c.open()
 	if err != nil {
 		return err
 	}
-	defer unlock()
-	removeTorn(c.dir)
-	j, err := c.openJournal(c.dir, c.head, c.fresh)
-	if err != nil {
-		return usageIfOther(err)
-	}
-	defer j.close()
+	defer done()
 	if err := c.fill(ctx, j); err != nil {
 		return err
 	}
@@ -60,6 +51,32 @@ func (c *campaign) run(ctx context.Context, finish func(*report.SweepDoc) error)
 		return err
 	}
 	return j.rewrite(c.part.index, c.part.of)
+}
+
+// open locks the folder and opens its journal; done closes and unlocks.
+func (c *campaign) open() (j *journal, done func(), err error) {
+	if err := os.MkdirAll(c.dir, 0o777); err != nil {
+		return nil, nil, writeError(c.dir, err)
+	}
+	unlock, err := lockFolder(c.dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	removeTorn(c.dir)
+	if j, err = c.openJournal(c.dir, c.head, c.fresh); err != nil {
+		unlock()
+		if errors.Is(err, errOtherSweep) {
+			err = usagef("%v", err)
+		}
+		return nil, nil, err
+	}
+	if kept := j.kept(); kept > 0 {
+		c.notef("%s has %d results already", c.dir, kept)
+	}
+	if j.bad > 0 {
+		c.warnf("%s: %d lines are damaged; what they held runs again", j.path, j.bad)
+	}
+	return j, func() { j.close(); unlock() }, nil
 }
 
 // removeTorn removes what a crash has left of files that were being written.
@@ -76,12 +93,6 @@ func removeTorn(dir string) {
 // fill runs the points of the shard that the journal does not have.
 func (c *campaign) fill(ctx context.Context, j *journal) error {
 	n, kept := c.part.count(c.head.Points), j.kept()
-	if kept > 0 {
-		c.notef("%s has %d of %d results already", c.dir, kept, n)
-	}
-	if j.bad > 0 {
-		c.warnf("%s: %d lines are damaged; their points run again", j.path, j.bad)
-	}
 	bar := c.progress(max(n-kept, 0), "simulating")
 	err := inParallel(ctx, c.jobs, n, func(i int) error {
 		p := c.point(c.part.index + i*c.part.of)
@@ -117,12 +128,4 @@ func (c *campaign) writeDoc(doc *report.SweepDoc) error {
 		c.notef("wrote %s%s", name, f.ending)
 	}
 	return nil
-}
-
-// usageIfOther makes a folder of other results the fault of the command line.
-func usageIfOther(err error) error {
-	if errors.Is(err, errOtherSweep) {
-		return usagef("%v", err)
-	}
-	return err
 }

@@ -80,8 +80,9 @@ func (j *journal) begin() error {
 	return j.rewrite(0, 0)
 }
 
-// rewrite replaces the file by one with the header and the rows of the points
-// from first on in strides: in order, whatever the order in which they came.
+// rewrite replaces the file by one with the header and the rows that are there
+// of the points from first on in strides: in order, whatever the order in which
+// they came. A stride of 0 leaves all rows out.
 func (j *journal) rewrite(first, stride int) error {
 	text, err := j.head.Line()
 	if err != nil {
@@ -92,6 +93,9 @@ func (j *journal) rewrite(first, stride int) error {
 			return err
 		}
 		for point := first; point < len(j.at); point += stride {
+			if j.at[point].length == 0 {
+				continue
+			}
 			text, err := j.text(point)
 			if err != nil {
 				return err
@@ -157,6 +161,15 @@ func (j *journal) resume() error {
 func (j *journal) has(point int, id string) bool {
 	p := &j.at[point]
 	return p.length > 0 && !p.failed && hex.EncodeToString(p.id[:]) == id
+}
+
+// known returns the result of a point that is there from before.
+func (j *journal) known(point int, id string) (row report.SweepRow, ok bool) {
+	if !j.has(point, id) {
+		return row, false
+	}
+	text, err := j.text(point)
+	return row, err == nil && json.Unmarshal(text, &row) == nil
 }
 
 // kept returns how many results are there from before.

@@ -35,6 +35,7 @@ var commands = []func(*app) *cobra.Command{
 	newRunCommand,
 	newCompareCommand,
 	newSweepCommand,
+	newPlanCommand,
 	newMemoryCommand,
 	newAllocCommand,
 	newPlotCommand,

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -200,27 +199,22 @@ func simulatePoint(ctx context.Context, p *scenarioPoint, o step.Options) error 
 	if p.cfg == nil {
 		return nil
 	}
-	err := guarded(func(int) error {
-		job, err := step.Build(p.cfg)
-		if err != nil {
-			p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
-			return nil
-		}
+	job, err := step.Build(p.cfg)
+	if err != nil {
+		p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
+		return nil
+	}
+	err = guarded(func(int) error {
 		res, err := job.Run(ctx, o)
 		if err == nil {
 			p.row.Fill(res)
 		}
 		return err
 	}, 0)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case errors.Is(err, step.ErrDeadlock):
-		p.row.Outcome, p.row.Reason = report.OutcomeDeadlock, scenarios.Reason(err)
-	case err != nil:
-		p.row.Outcome, p.row.Reason = report.OutcomeFailed, scenarios.Reason(err)
+	if err != nil && ctx.Err() == nil {
+		p.row.Fail(err)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // finish draws and prints a sweep whose rows are complete.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -28,6 +29,7 @@ type SweepRow struct {
 	Outcome  string   `json:"outcome"`
 	Reason   string   `json:"reason"` // why it cannot run
 	*Metrics
+	Mean *StageTime `json:"mean_stage,omitempty"` // where the step goes: the mean over its stages
 }
 
 // Runs reports whether the point's job runs to its end.
@@ -36,8 +38,17 @@ func (r *SweepRow) Runs() bool { return r.Outcome == OutcomeOK && r.Metrics != n
 // Fill notes a run: its metrics, and whether it runs out of memory.
 func (r *SweepRow) Fill(res *step.Result) {
 	r.Metrics, r.Outcome = MetricsOf(res), OutcomeOK
+	r.Mean = MeanStage(res)
 	if res.OOM != nil {
 		r.Outcome, r.Reason = OutcomeOOM, MemoryReason(res.Memory)
+	}
+}
+
+// Fail notes why a run came to no end.
+func (r *SweepRow) Fail(err error) {
+	r.Outcome, r.Reason = OutcomeFailed, strings.ReplaceAll(err.Error(), "\n", "; ")
+	if errors.Is(err, step.ErrDeadlock) {
+		r.Outcome = OutcomeDeadlock
 	}
 }
 

@@ -1,0 +1,270 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"trainsim/plots"
+	"trainsim/scenarios"
+	"trainsim/schedule"
+	"trainsim/sim"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+)
+
+// planCommand is `trainsim plan` with its flags.
+type planCommand struct {
+	*app
+	overrides
+	figures          figureFlags
+	fix, kinds       []string
+	gpus             []int
+	maxMemory        string
+	minMicrobatches  int
+	batch            int64
+	top, jobs        int
+	out, shard       string
+	fresh, everyRank bool
+}
+
+// newPlanCommand is `trainsim plan`.
+func newPlanCommand(a *app) *cobra.Command {
+	p := &planCommand{app: a}
+	cmd := &cobra.Command{
+		Use:   "plan SCENARIO",
+		Short: "Search the layouts that fit and are fastest",
+		Long: `plan takes the model, the cluster and the global batch of a scenario and
+searches tensor, pipeline, data and context parallelism, micro-batches and their
+size, schedule, virtual stages, recomputation, ZeRO and sequence parallelism.
+Layouts that a proved bound or the memory account rules out are not simulated;
+the results are those of simulating all. Tensor and context parallelism stay
+inside a node, micro-batches are powers of two; --fix allows other values.
+
+It prints the ten fastest layouts that fit with why, and the front of step time
+against memory to spare, and writes plan.csv, plan.json, plan.png and the fastest
+as plan.toml, which "trainsim run" takes. After an interruption the same command
+goes on where it stopped; --fresh starts over.`,
+		Example: `  trainsim plan 70b-tp4-pp2
+  trainsim plan 70b-tp4-pp2 --fix parallel.tp=4 --max-memory 72GiB --min-microbatches 8
+  trainsim plan 70b-tp4-pp2 --gpus 64,128,256`,
+		Args: cobra.ExactArgs(1),
+		RunE: p.run,
+	}
+	f := cmd.Flags()
+	p.overrides.flags(cmd)
+	f.StringArrayVar(&p.fix, "fix", nil, "do not search a key but leave it at a value, as in `parallel.tp=4` (repeatable)")
+	f.StringVar(&p.maxMemory, "max-memory", "", "let no GPU need more than `SIZE`, as in 72GiB")
+	f.IntVar(&p.minMicrobatches, "min-microbatches", 1, "the fewest micro-batches of a replica")
+	f.Int64Var(&p.batch, "global-batch", 0, "`SAMPLES` of a step (default: the scenario's)")
+	f.IntSliceVar(&p.gpus, "gpus", nil, "`COUNTS` of GPUs to search (default: the scenario's)")
+	f.StringSliceVar(&p.kinds, "schedules", []string{"1f1b", "interleaved"}, "pipeline `SCHEDULES` to search (see trainsim list schedules)")
+	f.IntVar(&p.top, "top", 10, "how many of the fastest layouts to show")
+	f.StringVarP(&p.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-plan)")
+	a.jsonFlag(cmd)
+	p.figures.register(f)
+	f.IntVarP(&p.jobs, "jobs", "j", 0, "simulate `N` layouts at a time; 0 is one a core")
+	shardFlag(f, &p.shard)
+	f.BoolVar(&p.fresh, "fresh", false, "start over, whatever results are there")
+	f.BoolVar(&p.everyRank, "no-fold", false, "simulate every rank, also those that cannot differ")
+	return cmd
+}
+
+func (p *planCommand) run(cmd *cobra.Command, args []string) error {
+	options, err := p.figures.options()
+	if err != nil {
+		return err
+	}
+	part, err := p.environmentShard(p.shard)
+	if err != nil {
+		return err
+	}
+	space, err := p.space(args[0], p.all(cmd))
+	if err != nil {
+		return err
+	}
+	limit, err := p.limit(space.Base)
+	if err != nil {
+		return err
+	}
+	dir := p.out
+	if dir == "" {
+		dir = filepath.Join("trainsim-out", fileName(space.Base.Name)+"-plan")
+	}
+	layouts := space.Layouts()
+	c := &campaign{app: p.app, head: p.header(space, limit, len(layouts), part), part: part, dir: part.folder(dir), fresh: p.fresh}
+	j, done, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer done()
+	search := &planner{base: space.Base, layouts: layouts, limit: limit, search: report.NewPlanSearch(p.top), jobs: p.jobs,
+		options: step.Options{NoRecording: true, Fold: !p.everyRank}, known: j.known, keep: j.add}
+	if err := p.searchAll(cmd.Context(), c, j, search); err != nil {
+		return err
+	}
+	plan := search.search.Plan(version, space.Base.Name, space.Batch, scenarios.PlanKeys())
+	if p.figures.none {
+		options = nil
+	}
+	if err := p.write(c.dir, plan, space, layouts, options); err != nil {
+		return err
+	}
+	if err := j.rewrite(part.index, part.of); err != nil {
+		return err
+	}
+	return p.show(plan, &search.counts)
+}
+
+// searchAll runs the search with a bar and sees its results to the disk.
+func (p *planCommand) searchAll(ctx context.Context, c *campaign, j *journal, search *planner) error {
+	err := search.bound(ctx, c.part)
+	if err == nil {
+		bar := p.progress(len(search.order), "searching")
+		err = search.run(ctx, func(n int) { bar.Add(n) }) //nolint:errcheck // a bar that cannot be drawn hinders nobody
+		bar.Finish()                                      //nolint:errcheck // as above
+	}
+	if e := j.finish(); err == nil {
+		err = e
+	}
+	if ctx.Err() != nil {
+		p.notef("%d results are in %s; the same command goes on from there", j.kept(), j.path)
+	}
+	return err
+}
+
+// space reads the scenario and what is to be searched.
+func (p *planCommand) space(name string, sets []string) (*scenarios.Space, error) {
+	s := &scenarios.Space{Batch: p.batch, MinMicrobatches: p.minMicrobatches}
+	for _, k := range p.kinds {
+		kind, err := schedule.Find(k)
+		if err != nil {
+			return nil, usagef("--schedules: %v", err)
+		}
+		s.Kinds = append(s.Kinds, kind.Name)
+	}
+	for _, text := range p.fix {
+		key, value, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, usagef("--fix %q: write something like parallel.tp=4", text)
+		}
+		chosen, err := s.Fix(strings.TrimSpace(key), strings.TrimSpace(value))
+		if err != nil {
+			return nil, usagef("--fix %v", err)
+		}
+		if !chosen {
+			sets = append(sets[:len(sets):len(sets)], text)
+		}
+	}
+	base, err := p.load(name, sets)
+	if err != nil {
+		return nil, err
+	}
+	s.Base = base
+	if s.Batch == 0 {
+		s.Batch = base.Samples()
+	}
+	if s.Batch < 1 || p.top < 1 || p.minMicrobatches < 1 {
+		return nil, usagef("--global-batch, --top and --min-microbatches are at least 1")
+	}
+	return s, p.nodes(s)
+}
+
+// nodes turns numbers of GPUs into numbers of nodes.
+func (p *planCommand) nodes(s *scenarios.Space) error {
+	nodes := max(s.Base.Cluster.Nodes, 1)
+	s.Nodes = []int{nodes}
+	if len(p.gpus) == 0 {
+		return nil
+	}
+	perNode := s.Base.Parallel.World() / nodes
+	s.Nodes = nil
+	for _, n := range p.gpus {
+		if n < perNode || n%perNode != 0 {
+			return usagef("--gpus %d: the cluster's nodes have %d GPUs; write multiples of that", n, perNode)
+		}
+		if !slices.Contains(s.Nodes, n/perNode) {
+			s.Nodes = append(s.Nodes, n/perNode)
+		}
+	}
+	return nil
+}
+
+// limit is the memory that a GPU may need.
+func (p *planCommand) limit(base *step.Config) (int64, error) {
+	limit := int64(base.GPU.Memory)
+	if p.maxMemory == "" {
+		return limit, nil
+	}
+	size, err := sim.ParseBytes(p.maxMemory)
+	if err != nil || size <= 0 {
+		return 0, usagef("--max-memory %q: write a size such as 72GiB", p.maxMemory)
+	}
+	return min(limit, int64(size)), nil
+}
+
+// header says what the search is.
+func (p *planCommand) header(s *scenarios.Space, limit int64, layouts int, part shard) *report.JournalHeader {
+	return &report.JournalHeader{
+		Schema: report.JournalSchema, Version: version, Command: "plan", Scenario: s.Base.Name, Content: scenarios.Identity(s.Base, version),
+		Options: fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, --no-fold=%t",
+			s.Batch, s.Nodes, s.Kinds, s.Fixed, limit, s.MinMicrobatches, p.top, p.everyRank),
+		Points: layouts, Shard: part.index, Shards: part.of,
+	}
+}
+
+// write writes the files of a plan.
+func (p *planCommand) write(dir string, plan *report.Plan, space *scenarios.Space, layouts []scenarios.Layout, options []plots.Options) error {
+	if err := p.writePlan(dir, plan, options); err != nil {
+		return err
+	}
+	for i := range plan.Sizes {
+		best := &plan.Sizes[i].Best[0]
+		name := "plan.toml"
+		if len(plan.Sizes) > 1 {
+			name = fmt.Sprintf("plan-%d.toml", best.GPUs)
+		}
+		cfg := layouts[best.Point].Apply(space.Base)
+		cfg.Name += strings.TrimSuffix("-"+name, ".toml")
+		cfg.Description = "The fastest layout that trainsim plan found: " + report.LayoutLabel(best.Settings)
+		if err := p.writeFile(filepath.Join(dir, name), func(w io.Writer) error { return scenarios.Write(w, cfg) }); err != nil {
+			return err
+		}
+		p.notef("wrote %s", filepath.Join(dir, name))
+	}
+	return nil
+}
+
+// writePlan writes a plan as CSV, JSON and figure.
+func (a *app) writePlan(dir string, plan *report.Plan, options []plots.Options) error {
+	for name, write := range map[string]func(io.Writer) error{
+		"plan.csv": plan.WriteCSV, "plan.json": func(w io.Writer) error { return encodeJSON(w, plan) },
+	} {
+		if err := a.writeFile(filepath.Join(dir, name), write); err != nil {
+			return err
+		}
+	}
+	a.notef("wrote %s and plan.json", filepath.Join(dir, "plan.csv"))
+	return a.drawFigure(filepath.Join(dir, "plan"), options, func(o plots.Options) (*plots.Figure, error) { return plots.Plan(plan, o) })
+}
+
+// show prints the plan; one without a layout is a job that cannot run.
+func (p *planCommand) show(plan *report.Plan, n *planCounts) error {
+	p.notef("%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory, %d simulated",
+		n.layouts, n.tooLarge, n.tooSlow, n.impossible, n.outOfMemory, n.simulated)
+	var err error
+	if p.json {
+		err = p.writeJSON(plan)
+	} else {
+		err = plan.WriteText(p.stdout)
+	}
+	if err == nil && len(plan.Sizes) == 0 {
+		err = unrunnable(fmt.Errorf("no layout of %s fits into memory", plan.Scenario))
+	}
+	return err
+}

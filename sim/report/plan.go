@@ -1,0 +1,242 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"trainsim/sim/step"
+)
+
+// PlanSchema names the version of plan.json. A key is never renamed or dropped.
+const PlanSchema = "trainsim.plan/v1"
+
+// Plan is what a planner found.
+type Plan struct {
+	Schema   string      `json:"schema"`
+	Version  string      `json:"trainsim_version"`
+	Scenario string      `json:"scenario"`
+	Batch    int64       `json:"global_batch"`
+	Sizes    []PlanSize  `json:"sizes"`    // one a number of GPUs, ascending
+	Scaling  []PlanScale `json:"scaling"`  // the front of step time against GPUs
+	Settings []string    `json:"settings"` // keys that were chosen
+}
+
+// PlanSize is the result for one number of GPUs.
+type PlanSize struct {
+	GPUs    int         `json:"gpus"`
+	Verdict string      `json:"verdict"`
+	Best    []PlanEntry `json:"best"`  // the fastest that fit
+	Front   []PlanEntry `json:"front"` // of step time against headroom; the fastest first
+}
+
+// PlanEntry is a layout with why it is where it is.
+type PlanEntry struct {
+	Rank int `json:"rank"` // from 1; 0 on the front behind the fastest
+	SweepRow
+	Headroom int64  `json:"headroom_bytes"`
+	Why      string `json:"why"`
+}
+
+// PlanScale is the fastest layout of a number of GPUs that no smaller number
+// beats. Efficiency is the throughput of a GPU relative to the fewest GPUs.
+type PlanScale struct {
+	GPUs       int     `json:"gpus"`
+	StepTime   float64 `json:"step_time_s"`
+	Efficiency float64 `json:"efficiency"`
+}
+
+// MeanStage returns where a step goes, as a mean over its stages.
+func MeanStage(res *step.Result) *StageTime {
+	m := &StageTime{Step: res.StepTime.Seconds()}
+	n := float64(len(res.Stages))
+	for s, t := range res.Stages {
+		x := stageTime(s, t, res.StepTime)
+		for i, p := range m.parts() {
+			*p.of += *x.parts()[i].of / n
+		}
+		m.ExposedComm += x.ExposedComm / n
+	}
+	return m
+}
+
+// stagePart is one part of a stage's step.
+type stagePart struct {
+	name string
+	of   *float64
+}
+
+// parts lists the parts that add up to the step.
+func (t *StageTime) parts() []stagePart {
+	return []stagePart{
+		{"computation", &t.Compute}, {"recomputation", &t.Recompute}, {"CPU", &t.Host}, {"TP communication", &t.TPComm},
+		{"PP communication", &t.PPComm}, {"DP communication", &t.DPComm}, {"CP communication", &t.CPComm},
+		{"EP communication", &t.EPComm}, {"optimizer", &t.Optimizer}, {"bubble", &t.Bubble},
+	}
+}
+
+// Plan makes the result of a search.
+func (s *PlanSearch) Plan(version, scenario string, batch int64, keys []string) *Plan {
+	p := &Plan{Schema: PlanSchema, Version: version, Scenario: scenario, Batch: batch, Sizes: []PlanSize{}, Scaling: []PlanScale{}, Settings: keys}
+	for i := range s.groups {
+		if g := &s.groups[i]; len(g.best) > 0 {
+			p.Sizes = append(p.Sizes, g.size())
+			p.scale(g)
+		}
+	}
+	return p
+}
+
+// scale adds a number of GPUs to the front if it is faster than fewer.
+func (p *Plan) scale(g *planGroup) {
+	t := g.best[0].StepTime
+	if n := len(p.Scaling); n > 0 && p.Scaling[n-1].StepTime <= t {
+		return
+	}
+	e := PlanScale{GPUs: g.gpus, StepTime: t, Efficiency: 1}
+	if len(p.Scaling) > 0 {
+		first := &p.Scaling[0]
+		e.Efficiency = first.StepTime * float64(first.GPUs) / (t * float64(g.gpus))
+	}
+	p.Scaling = append(p.Scaling, e)
+}
+
+func (g *planGroup) size() PlanSize {
+	out := PlanSize{GPUs: g.gpus, Verdict: g.verdict()}
+	for i, r := range g.best {
+		out.Best = append(out.Best, PlanEntry{Rank: i + 1, SweepRow: r, Headroom: r.Headroom(), Why: g.why(i)})
+	}
+	for i, r := range g.front {
+		e := PlanEntry{SweepRow: r, Headroom: r.Headroom(), Why: g.whyFront(i)}
+		e.Rank = 1 + slices.IndexFunc(g.best, func(b SweepRow) bool { return b.Point == r.Point })
+		out.Front = append(out.Front, e)
+	}
+	return out
+}
+
+// why compares a layout with the fastest: the parts of the step that differ most.
+func (g *planGroup) why(i int) string {
+	first, r := &g.best[0], &g.best[i]
+	if first.Mean == nil || r.Mean == nil {
+		return ""
+	}
+	if i == 0 {
+		return "the fastest: " + losses(r)
+	}
+	type delta struct {
+		name string
+		by   float64
+	}
+	var deltas []delta
+	for k, p := range r.Mean.parts() {
+		deltas = append(deltas, delta{p.name, *p.of - *first.Mean.parts()[k].of})
+	}
+	slices.SortStableFunc(deltas, func(a, b delta) int { return cmpFloat(abs(b.by), abs(a.by)) })
+	var parts []string
+	for _, d := range deltas[:2] {
+		if abs(d.by) > 0.0005*first.StepTime {
+			sign := "+"
+			if d.by < 0 {
+				sign = "-"
+			}
+			parts = append(parts, fmt.Sprintf("%s%s %s", sign, seconds(abs(d.by)), d.name))
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"the same to half a thousandth"}
+	}
+	return fmt.Sprintf("+%.1f %%: %s", 100*(r.StepTime/first.StepTime-1), strings.Join(parts, ", "))
+}
+
+// losses names the largest parts of a step that are not computation.
+func losses(r *SweepRow) string {
+	parts := slices.DeleteFunc(r.Mean.parts()[1:], func(p stagePart) bool { return *p.of < 0.002*r.StepTime })
+	slices.SortStableFunc(parts, func(a, b stagePart) int { return cmpFloat(*b.of, *a.of) })
+	var out []string
+	for _, p := range parts[:min(3, len(parts))] {
+		out = append(out, fmt.Sprintf("%.1f %% %s", 100**p.of/r.StepTime, p.name))
+	}
+	if len(out) == 0 {
+		return "nothing but computation"
+	}
+	return "computation but for " + strings.Join(out, ", ")
+}
+
+func (g *planGroup) whyFront(i int) string {
+	if i == 0 {
+		return "the fastest"
+	}
+	before, r := &g.front[i-1], &g.front[i]
+	return fmt.Sprintf("%.1f %% slower than the one before for %s more to spare", 100*(r.StepTime/before.StepTime-1), gib(before.PeakMemory-r.PeakMemory))
+}
+
+func abs(x float64) float64 { return max(x, -x) }
+
+func cmpFloat(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// nearEnough is how much slower plain data parallelism may be and still be the
+// advice: fewer things to set up are worth that.
+const nearEnough = 0.01
+
+// verdict says whether the model needs to be split at all.
+func (g *planGroup) verdict() string {
+	best := &g.best[0]
+	for i := range g.best {
+		r := &g.best[i]
+		if r.StepTime > best.StepTime*(1+nearEnough) {
+			break
+		}
+		s := r.Settings
+		if g.gpus < 2 || s.Value("parallel.tp") != "1" || s.Value("parallel.pp") != "1" || s.Value("parallel.cp") != "1" {
+			continue
+		}
+		room := fmt.Sprintf("everything fits with %s of %s to spare, and splitting layers or sequences only adds communication", gib(r.Headroom()), gib(r.Capacity))
+		switch s.Value("parallel.zero") {
+		case "0":
+			return "data parallel is enough: " + room
+		case "1":
+			return "data parallel is enough, with the optimizer state sharded (ZeRO-1): " + room
+		}
+		return "sharded data parallel (ZeRO-" + s.Value("parallel.zero") + ") is enough: " + room
+	}
+	return fmt.Sprintf("the model has to be split: the fastest layout is %s", LayoutLabel(best.Settings))
+}
+
+// LayoutLabel writes a layout in a few words, as in
+// "TP4 PP2 DP8 ZeRO-1 SP, 16 x 1, 1f1b, recompute full".
+func LayoutLabel(s Settings) string {
+	var b strings.Builder
+	for _, d := range []string{"tp", "cp", "pp", "dp"} {
+		if v := s.Value("parallel." + d); v != "1" && v != "" {
+			fmt.Fprintf(&b, "%s%s ", strings.ToUpper(d), v)
+		}
+	}
+	if z := s.Value("parallel.zero"); z != "0" {
+		fmt.Fprintf(&b, "ZeRO-%s ", z)
+	}
+	if s.Value("parallel.sequence_parallel") == "true" {
+		b.WriteString("SP ")
+	}
+	if b.Len() == 0 {
+		b.WriteString("one GPU ")
+	}
+	fmt.Fprintf(&b, "%s x %s", s.Value("schedule.microbatches"), s.Value("schedule.microbatch_size"))
+	if s.Value("parallel.pp") != "1" {
+		b.WriteString(" " + s.Value("schedule.kind"))
+		if v := s.Value("schedule.virtual_stages"); v != "1" {
+			b.WriteString(" v" + v)
+		}
+	}
+	if r := s.Value("training.recompute"); r != "none" {
+		b.WriteString(" recompute " + r)
+	}
+	return b.String()
+}

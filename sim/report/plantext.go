@@ -1,0 +1,107 @@
+package report
+
+import (
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// WriteText prints the best layouts with why, and the fronts.
+func (p *Plan) WriteText(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: global batch %d\n", p.Scenario, p.Batch)
+	for i := range p.Sizes {
+		p.Sizes[i].write(&b)
+	}
+	if len(p.Sizes) == 0 {
+		b.WriteString("\nNo layout fits.\n")
+	}
+	if len(p.Sizes) > 1 {
+		b.WriteString("\nStep time against GPUs\n")
+		table(&b, func(w io.Writer) {
+			fmt.Fprint(w, "gpus\tstep\tefficiency\t\n")
+			for _, s := range p.Scaling {
+				fmt.Fprintf(w, "%d\t%s\t%.1f %%\t\n", s.GPUs, seconds(s.StepTime), 100*s.Efficiency)
+			}
+		})
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (s *PlanSize) write(b *strings.Builder) {
+	fmt.Fprintf(b, "\n%d GPUs: %s\n\n", s.GPUs, s.Verdict)
+	table(b, func(w io.Writer) {
+		writePlanHead(w)
+		for i := range s.Best {
+			s.Best[i].write(w)
+		}
+	})
+	for i := range s.Best {
+		fmt.Fprintf(b, "%4d  %s\n", s.Best[i].Rank, s.Best[i].Why)
+	}
+	b.WriteString("\nStep time against memory to spare (the front)\n")
+	table(b, func(w io.Writer) {
+		writePlanHead(w)
+		for i := range s.Front {
+			s.Front[i].write(w)
+		}
+	})
+}
+
+func writePlanHead(w io.Writer) {
+	fmt.Fprint(w, "rank\ttp\tcp\tpp\tdp\tzero\tsp\tm x size\tschedule\tv\trecompute\tstep\tMFU %\tbubble %\texposed %\tpeak GiB\tspare GiB\t\n")
+}
+
+func (e *PlanEntry) write(w io.Writer) {
+	rank := "-"
+	if e.Rank > 0 {
+		rank = strconv.Itoa(e.Rank)
+	}
+	v := e.Settings.Value
+	sp := map[string]string{"true": "yes", "false": "no"}[v("parallel.sequence_parallel")]
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s x %s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", rank,
+		v("parallel.tp"), v("parallel.cp"), v("parallel.pp"), v("parallel.dp"), v("parallel.zero"), sp,
+		v("schedule.microbatches"), v("schedule.microbatch_size"), v("schedule.kind"), v("schedule.virtual_stages"), v("training.recompute"),
+		seconds(e.StepTime), 100*e.MFU, 100*e.Bubble, 100*e.ExposedComm, float64(e.PeakMemory)/(1<<30), float64(e.Headroom)/(1<<30))
+}
+
+// WriteCSV writes a line a layout that is among the best or on a front.
+func (p *Plan) WriteCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	line := append([]string{"rank", "front"}, p.Settings...)
+	for _, c := range metricColumns {
+		line = append(line, c.name)
+	}
+	out.Write(append(line, "headroom_bytes", "why", "point", "id")) //nolint:errcheck // Flush and Error below
+	for i := range p.Sizes {
+		s := &p.Sizes[i]
+		onFront := map[int]bool{}
+		for k := range s.Front {
+			onFront[s.Front[k].Point] = true
+		}
+		for k := range s.Best {
+			out.Write(s.Best[k].cells(onFront[s.Best[k].Point])) //nolint:errcheck // as above
+		}
+		for k := range s.Front {
+			if s.Front[k].Rank == 0 {
+				out.Write(s.Front[k].cells(true)) //nolint:errcheck // as above
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func (e *PlanEntry) cells(front bool) []string {
+	line := []string{strconv.Itoa(e.Rank), strconv.FormatBool(front)}
+	for _, s := range e.Settings {
+		line = append(line, s.Value)
+	}
+	for _, c := range metricColumns {
+		line = append(line, c.of(e.Metrics))
+	}
+	return append(line, strconv.FormatInt(e.Headroom, 10), e.Why, strconv.Itoa(e.Point), e.ID)
+}

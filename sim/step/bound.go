@@ -1,0 +1,126 @@
+package step
+
+import (
+	"context"
+
+	"trainsim/schedule"
+	"trainsim/sim"
+	"trainsim/sim/model"
+)
+
+// A simulated step is the longest path through its actions: an action begins
+// when its rank is free and its input is there. Durations that are too short
+// can only shorten that path, so that the path of the same program, with every
+// kernel, collective and hand-off alone on the machine,
+// is a lower bound. It is what a search may discard a layout by.
+
+// Bound is what no simulation of a job can fall below.
+type Bound struct {
+	Time   sim.Time
+	Memory int64 // bytes of the fullest GPU, with what lies outside PyTorch
+}
+
+// LowerBound bounds the job's step from its program, more closely than
+// [Bounder] does. A schedule without a flush has no bound: it is 0.
+func (j *Job) LowerBound() (Bound, error) {
+	if j.Program.Async || j.Config.Schedule.NoBarrier {
+		return Bound{}, nil
+	}
+	t, err := j.timeBound()
+	return Bound{Time: t, Memory: j.memoryBound()}, err
+}
+
+// memoryBound is the fullest rank's weights, gradients and optimizer states with
+// the activations that its list keeps alive, and the CUDA context.
+func (j *Job) memoryBound() int64 {
+	var most int64
+	for r := range j.stages {
+		s := &j.stages[r]
+		saved := make([]int64, len(s.chunks))
+		for c, cc := range s.chunks {
+			for id, keeps := range cc.saved {
+				if t := &cc.chunk.Tensors[id]; keeps && !t.Kept {
+					saved[c] += t.Bytes
+				}
+			}
+		}
+		var live, peak int64
+		for _, a := range j.Program.Lists[r] {
+			switch a.Op {
+			case schedule.Forward:
+				live += saved[a.Chunk]
+				peak = max(peak, live)
+			case schedule.Backward, schedule.BackwardInput: // split ones keep more, which only their ranks know
+				live -= saved[a.Chunk]
+			}
+		}
+		most = max(most, peak+j.heldBytes(s)+int64(j.Config.GPU.ContextBytes))
+	}
+	return most
+}
+
+// heldBytes is what a rank holds from its second step on.
+func (j *Job) heldBytes(s *stage) int64 {
+	shards, weights := int64(1), s.gradElements*j.dp.paramBytes
+	if j.dp.sharded() {
+		shards = j.dp.ranks
+	}
+	if j.dp.zero >= 3 {
+		weights /= shards
+	}
+	return weights + s.gradElements*j.dp.gradBytes/shards + s.ownElements*(j.opt.Master+j.opt.States)
+}
+
+// timeBound is the longest path through the program, or the busiest stream of
+// data-parallel collectives, whichever is longer.
+func (j *Job) timeBound() (sim.Time, error) {
+	costs := schedule.Costs{PerStage: make([]schedule.StageCost, j.Program.Stages()), Latency: float64(j.leastHandOff())}
+	p := &pathFinder{job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time), slowed: make(map[slowedKey]sim.Time)}
+	begin, end, stream := sim.Forever, sim.Forever, sim.Time(0)
+	for r := range j.stages {
+		p.stage(r, &costs)
+		script := j.stages[r].script
+		begin = min(begin, kernelTime(script[0].block))
+		end = min(end, kernelTime(script[len(script)-1].block))
+		stream = max(stream, p.streamTime(r, model.DP))
+	}
+	res, err := j.Program.Execute(costs)
+	if err != nil {
+		return 0, err
+	}
+	return max(begin+sim.Time(res.Makespan)+end, stream), nil
+}
+
+// kernelTime sums the kernels of a block, alone.
+func kernelTime(b *block) sim.Time {
+	var sum sim.Time
+	for i := range b.code {
+		if b.code[i].kind == doKernel {
+			sum += b.code[i].dur
+		}
+	}
+	return sum
+}
+
+// Timed simulates a step without the memory account: Memory and OOM of its
+// result are empty.
+func (j *Job) Timed(ctx context.Context, o Options) (*Result, error) {
+	res, err := j.simulate(ctx, o, make([]RankMemory, len(j.stages)), j.Config.Faults.Any())
+	if res != nil {
+		res.Memory = nil
+	}
+	return res, err
+}
+
+// StageMemory accounts for the memory of one pipeline rank. Where it runs out of
+// memory the figures are those up to then.
+func (j *Job) StageMemory(stage int) (RankMemory, error) {
+	a, err := j.newAccount(stage, int64(j.Config.GPU.Memory))
+	if err != nil {
+		return RankMemory{}, err
+	}
+	oom := a.run()
+	m := a.result()
+	m.Capacity, m.OOM = int64(j.Config.GPU.Memory), oom
+	return m, nil
+}
