@@ -94,29 +94,32 @@ func (j *Job) balanceTime(stages int) []int {
 	return out
 }
 
-// weightShare returns the part of a chunk's activations that the gradient of
-// its weights still needs when that of its input is done.
+// weightShare returns the memory that the gradient of a chunk's weights still
+// needs when that of its input is done, as a share of the activations: kept
+// inputs and the gradients of outputs.
 func (j *Job) weightShare(layers int) float64 {
-	chunk := j.spec.Build(0, layers, false, false)
-	input, weight := chunk.Split()
-	frees := model.Lifetimes(chunk.Tensors, chunk.Forward, input, weight)
-	saved := savedTensors(chunk, frees[0])
+	cc := newChunkCode(j.spec.Build(0, layers, false, false), true)
+	written := make([]bool, len(cc.saved))
+	for i := range cc.chunk.Forward {
+		for _, id := range cc.chunk.Forward[i].Writes {
+			written[id] = true
+		}
+	}
 	var all, late int64
-	for part := range frees[1:] {
-		for _, ids := range frees[1+part] {
-			for _, id := range ids {
-				if !saved[id] {
-					continue
-				}
-				all += chunk.Tensors[id].Bytes
-				if part == 1 {
-					late += chunk.Tensors[id].Bytes
-				}
+	for id, t := range cc.chunk.Tensors {
+		if cc.saved[id] && written[id] {
+			all += t.Bytes
+		}
+	}
+	for _, ids := range cc.weightTensors {
+		for _, id := range ids {
+			if cc.saved[id] {
+				late += cc.chunk.Tensors[id].Bytes
 			}
 		}
 	}
 	if all == 0 {
 		return 1
 	}
-	return float64(late) / float64(all)
+	return min(1, float64(late)/float64(all))
 }
