@@ -91,8 +91,8 @@ func TestCollectiveFigure(t *testing.T) {
 
 func TestCollectiveRefuses(t *testing.T) {
 	for line, want := range map[string]string{
-		"scan --cluster dgx-h100":                             `unknown collective "scan"`,
-		"all-reduce":                                          "write either --cluster NAME or --topology FILE",
+		"scan --cluster dgx-h100": `unknown collective "scan"`,
+		"all-reduce":              "write either --cluster NAME or --topology FILE",
 		"all-reduce --cluster dgx-h100 --gpu a10-24gb":        "--gpu belongs to --topology",
 		"all-reduce --cluster dgx-h100 --sizes 4M..1M":        "write the smaller first",
 		"all-reduce --cluster dgx-h100 --sizes big":           `"big" is no size`,
