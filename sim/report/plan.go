@@ -189,13 +189,16 @@ const nearEnough = 0.01
 // verdict says whether the model needs to be split at all.
 func (g *planGroup) verdict() string {
 	best := &g.best[0]
+	if g.gpus == 1 {
+		return fmt.Sprintf("one GPU holds it all, with %s of %s to spare", gib(best.Headroom()), gib(best.Capacity))
+	}
 	for i := range g.best {
 		r := &g.best[i]
 		if r.StepTime > best.StepTime*(1+nearEnough) {
 			break
 		}
 		s := r.Settings
-		if g.gpus < 2 || s.Value("parallel.tp") != "1" || s.Value("parallel.pp") != "1" || s.Value("parallel.cp") != "1" {
+		if s.Value("parallel.tp") != "1" || s.Value("parallel.pp") != "1" || s.Value("parallel.cp") != "1" {
 			continue
 		}
 		room := fmt.Sprintf("everything fits with %s of %s to spare, and splitting layers or sequences only adds communication", gib(r.Headroom()), gib(r.Capacity))

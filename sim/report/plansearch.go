@@ -38,14 +38,15 @@ func (s *PlanSearch) group(gpus int) *planGroup {
 // than that is nobody's choice.
 const slowest = 2
 
-// Add takes a simulated layout into account. One that does not run is no result.
+// Add takes a simulated layout into account. One that does not run is no
+// result; one that is there already changes nothing.
 func (s *PlanSearch) Add(row SweepRow) {
 	if !row.Runs() {
 		return
 	}
 	g := s.group(row.GPUs)
 	i, _ := slices.BinarySearchFunc(g.best, row, faster)
-	if i < s.keep {
+	if known := i < len(g.best) && g.best[i].Point == row.Point; i < s.keep && !known {
 		g.best = slices.Insert(g.best, i, row)
 		g.best = g.best[:min(len(g.best), s.keep)]
 	}
