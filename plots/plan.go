@@ -73,10 +73,14 @@ func (f *planFigure) legend() []entry {
 	for i := range f.plan.Sizes {
 		out = append(out, entry{label: fmt.Sprintf("%d GPUs", f.plan.Sizes[i].GPUs), color: series[i%len(series)], mark: markDot})
 	}
+	ring := "the fastest"
 	if len(f.plan.Sizes) == 1 {
 		out[0].label = "front: nothing is faster and smaller"
+		ring = "among the fastest, with its rank"
+	} else {
+		out = append(out, entry{label: "ideal scaling", color: softInk, mark: markDashes})
 	}
-	return append(out, entry{label: "among the fastest, with its rank", color: ink, mark: markKnee}, entry{label: "capacity of the GPU", color: capacityColor, mark: markLine})
+	return append(out, entry{label: ring, color: ink, mark: markKnee}, entry{label: "capacity of the GPU", color: capacityColor, mark: markLine})
 }
 
 func (f *planFigure) body(c draw.Canvas, t theme) {
@@ -134,8 +138,8 @@ func (f *planFigure) drawSize(c draw.Canvas, p *plot.Plot, t theme, i int) {
 	for k := range s.Best {
 		pt := at(&s.Best[k])
 		t.ring(c, pt)
-		if len(f.plan.Sizes) > 1 && k > 0 {
-			continue
+		if len(f.plan.Sizes) > 1 {
+			break
 		}
 		sty := t.text(13)
 		sty.YAlign = yMiddle
@@ -236,7 +240,7 @@ func (f *planFigure) drawScaling(c draw.Canvas, t theme) {
 			sty.XAlign = draw.XLeft
 			at := vg.Point{X: pt.X + t.pt(9), Y: pt.Y + t.pt(5)}
 			if at.X+sty.Width(label) > c.Max.X {
-				sty.XAlign, at.X = draw.XRight, pt.X-t.pt(9)
+				sty.XAlign, at.X, at.Y = draw.XRight, pt.X-t.pt(9), pt.Y-t.pt(20)
 			}
 			c.FillText(sty, at, label)
 		}

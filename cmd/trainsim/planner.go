@@ -58,7 +58,7 @@ func (p *planner) bound(ctx context.Context, part shard) error {
 		cfg := p.layouts[i].Apply(p.base)
 		b, err := bounder.Bound(cfg)
 		if err != nil {
-			return err
+			return badInput(err)
 		}
 		if b.Memory > p.limit {
 			p.counts.tooLarge++
