@@ -11,6 +11,7 @@ var generalKeys = []Key{
 	{Path: "memory.alloc_conf", Default: `""`, Text: "Settings of PyTorch's caching allocator in the grammar of PYTORCH_CUDA_ALLOC_CONF, as in \"expandable_segments:True\"."},
 	{Path: "memory.memory_fraction", Unit: "share of the device memory", Default: "1.0", Max: 1, Text: "Share of the device memory that the allocator may use (torch.cuda.set_per_process_memory_fraction)."},
 	{Path: "host", Text: "The CPU side of a rank."},
+	{Path: "host.launch_blocking", Unit: boolean, Default: "false", Text: "The host waits for every kernel (CUDA_LAUNCH_BLOCKING=1), so that no launch hides behind the kernel before."},
 	{Path: "host.framework", Default: `"megatron"`, Values: []string{"eager", "megatron", "deepspeed", "compiled", "cuda-graphs", "none"},
 		Text: "What launches the kernels and lays out the training state, which decides the CPU time of a launch and the memory of gradients and optimizer: eager PyTorch, Megatron-LM with its fused modules, Megatron-DeepSpeed with DeepSpeed's ZeRO-1, torch.compile, or CUDA graphs."},
 }

@@ -50,6 +50,7 @@ func (r *runRow) config(known *machines) *step.Config {
 		Recompute: r.word("recompute", "none"), Dropout: r.flag("dropout"),
 	}
 	cfg.Host.Framework = r.framework(&cfg)
+	cfg.Host.LaunchBlocking = cfg.Host.Framework == "deepspeed" && cfg.Model.Parameters() >= hangs
 	if cfg.Parallel.ZeRO >= 2 {
 		sharded(&cfg)
 	}
@@ -90,6 +91,11 @@ func (r *runRow) framework(cfg *step.Config) string {
 	}
 	return "megatron"
 }
+
+// hangs is how many parameters a model of DeepSpeed's needs to train with
+// CUDA_LAUNCH_BLOCKING=1: above 100 billion, jobs of BLOOM's software hung
+// without it (bigscience, train/tr11-176B-ml, notes of February 2022).
+const hangs = 100_000_000_000
 
 func first(a, b int) int {
 	if a != 0 {

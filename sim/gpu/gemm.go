@@ -44,6 +44,10 @@ type GEMMCost struct {
 	NT float64 `toml:"nt_efficiency"`
 	// Unaligned scales it where a row is not a multiple of 16 bytes.
 	Unaligned float64 `toml:"unaligned_efficiency"`
+	// UnalignedBatch is the share of the fp32 rate that batched products with
+	// such rows reach, where the library runs them without tensor cores; 0 where
+	// it does not and Unaligned holds.
+	UnalignedBatch float64 `toml:"unaligned_batch_of_fp32"`
 	// WideOutput is the exposed share of the traffic of results beyond two bytes
 	// each: fp32 results, and the reading of those that are accumulated onto.
 	WideOutput float64 `toml:"wide_output"`
@@ -72,6 +76,7 @@ func (g *GEMMCost) check(c *checks) {
 	c.share("gemm.nn_efficiency", g.NN)
 	c.share("gemm.nt_efficiency", g.NT)
 	c.share("gemm.unaligned_efficiency", g.Unaligned)
+	c.within("gemm.unaligned_batch_of_fp32", g.UnalignedBatch, 0, 1)
 	c.notNegative("gemm.wide_output", g.WideOutput)
 	c.share("gemm.memory_efficiency", g.Bandwidth)
 }
@@ -95,12 +100,20 @@ func (d *Device) gemmSeconds(k *Kernel, sms int) float64 {
 func (d *Device) prepare(k *Kernel) product {
 	p := product{
 		batch: float64(max(k.Batch, 1)), m: float64(max(k.M, 1)), n: float64(max(k.N, 1)), k: float64(max(k.K, 1)),
-		smRate: d.Peak(k.In) / float64(d.SMs) * d.GEMM.layout(k),
+		smRate: d.rate(k) / float64(d.SMs),
 	}
 	perResult := p.batch * p.m * p.n / float64(d.MemoryBandwidth)
 	p.wide = perResult * max(outBytes(k)-2, 0) * d.GEMM.WideOutput
 	p.partial = perResult * 4 * d.GEMM.SplitTraffic
 	return p
+}
+
+// rate is the arithmetic rate of the inner loops of a product.
+func (d *Device) rate(k *Kernel) float64 {
+	if d.GEMM.UnalignedBatch > 0 && k.Batch > 1 && k.In.Bytes() < 4 && unaligned(k) {
+		return d.Peak(FP32) * d.GEMM.UnalignedBatch
+	}
+	return d.Peak(k.In) * d.GEMM.layout(k)
 }
 
 // splits are the ways to divide K over thread blocks.
@@ -159,10 +172,16 @@ func (g *GEMMCost) layout(k *Kernel) float64 {
 	case NT:
 		x = g.NT
 	}
-	if a, b := contiguous(k); a*k.In.Bytes()%16 != 0 || b*k.In.Bytes()%16 != 0 {
+	if unaligned(k) {
 		x *= g.Unaligned
 	}
 	return x
+}
+
+// unaligned reports whether the rows of an operand are no multiple of 16 bytes.
+func unaligned(k *Kernel) bool {
+	a, b := contiguous(k)
+	return a*k.In.Bytes()%16 != 0 || b*k.In.Bytes()%16 != 0
 }
 
 // contiguous returns the lengths of the two operands' rows in memory.

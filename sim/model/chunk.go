@@ -11,6 +11,9 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 	b.declareUnits(count)
 	rows := s.shardTokens()
 	c.BoundaryBytes = rows * s.Hidden * s.element()
+	if s.scatters() {
+		c.BoundaryBytes /= s.TP
+	}
 
 	var x value
 	if embeds {
@@ -35,6 +38,7 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 func (b *builder) receive() value {
 	x := b.tensor("input", b.shardTokens(), b.Hidden, b.element())
 	b.emit(Op{Name: "recv_forward", Kind: Receive, Phase: b.phase, Writes: ids(x)})
+	b.collect("recv_forward", b.phase, x)
 	b.push(func() {
 		b.emit(Op{Name: "send_backward", Kind: Send, Phase: BackwardInput, Reads: ids(b.grad(x))})
 	})
@@ -52,6 +56,20 @@ func (b *builder) send(x value) {
 	b.push(func() {
 		dx := b.like("output.grad", x)
 		b.emit(Op{Name: "recv_backward", Kind: Receive, Phase: BackwardInput, Reads: kept, Writes: ids(dx)})
+		b.collect("recv_backward", BackwardInput, dx)
 		b.grads[x.id] = dx
 	})
+}
+
+// scatters reports whether the ranks share hand-offs. Under sequence
+// parallelism each rank has its own part anyway.
+func (s *Spec) scatters() bool {
+	return s.ScatterGather && s.TP > 1 && !s.SequenceParallel
+}
+
+// collect makes the whole of a hand-off from the ranks' parts.
+func (b *builder) collect(name string, phase Phase, v value) {
+	if b.scatters() {
+		b.collective(name+".all_gather", phase, b.tpComm(AllGather, v), nil, ids(v))
+	}
 }

@@ -78,6 +78,10 @@ type Spec struct {
 	// KeepOutputs keeps what a stage sends until its backward, as DeepSpeed's
 	// pipeline does; Megatron-LM frees it once it is sent.
 	KeepOutputs bool
+	// ScatterGather sends a TP-th of a hand-off from each rank and collects the
+	// whole on arrival over NVLink (DeepSpeed's partitioned pipeline messages);
+	// without it every rank sends the whole, as Megatron-Core does.
+	ScatterGather bool
 	// GatherParams makes every layer gather its parameters before use in
 	// forward and backward and scatter its gradients, over the DP group (FSDP).
 	GatherParams bool

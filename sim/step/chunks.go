@@ -45,7 +45,8 @@ func (c *Config) spec() (*model.Spec, error) {
 		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2,
-		Modules: c.modules(), KeepOutputs: c.Host.Framework == "deepspeed",
+		Modules: c.modules(), ScatterGather: c.Host.Framework == "deepspeed",
+		KeepOutputs: c.Host.Framework == "deepspeed",
 	}
 	if s.FusedLoss, err = c.fusedLoss(); err != nil {
 		return nil, err
@@ -133,9 +134,11 @@ func (c *Config) tradesHeads() bool {
 // serialTP reports whether collectives miss their overlap in the backward.
 // Megatron-LM orders them ahead of the products by one launch queue
 // (CUDA_DEVICE_MAX_CONNECTIONS=1), which it demands before Blackwell only; with
-// several queues a product that fills the device goes first.
+// several queues a product that fills the device goes first. Megatron-DeepSpeed's
+// layers are older than the overlap (Megatron-LM had it from November 2021 on).
 func (c *Config) serialTP() bool {
-	return c.GPU.ComputeCapability >= 100 && !c.Parallel.OverlapTP
+	return c.Host.LaunchBlocking || c.Host.Framework == "deepspeed" ||
+		c.GPU.ComputeCapability >= 100 && !c.Parallel.OverlapTP
 }
 
 // chunkCode is the compiled code of one chunk's shape. Chunks of the same

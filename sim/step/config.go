@@ -90,5 +90,7 @@ type Memory struct {
 
 // Host is the CPU side of a rank: what launching costs.
 type Host struct {
-	Framework string `toml:"framework"` // eager | megatron | deepspeed | compiled | cuda-graphs
+	// LaunchBlocking lets the host wait for every kernel (CUDA_LAUNCH_BLOCKING=1).
+	LaunchBlocking bool   `toml:"launch_blocking"`
+	Framework      string `toml:"framework"` // eager | megatron | deepspeed | compiled | cuda-graphs
 }

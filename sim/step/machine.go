@@ -290,5 +290,8 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 		m.record.kernel(rs, a, in, start, start+dur)
 	}
 	m.next(r)
+	if m.job.Config.Host.LaunchBlocking {
+		rs.host = start + dur + blockedLaunch
+	}
 	m.engine.At(start+dur, m.id, rankResumes, uint32(r))
 }

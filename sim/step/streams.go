@@ -124,6 +124,9 @@ func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
 		m.book(rs, b, m.engine.Now())
 	}
 	rs.wait = running
+	if m.job.Config.Host.LaunchBlocking {
+		rs.host = max(rs.host, m.engine.Now())
+	}
 	m.next(r)
 	m.advance(r)
 }

@@ -1,0 +1,50 @@
+package step_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"trainsim/sim"
+	"trainsim/sim/step"
+)
+
+// TestLaunchBlocking: without run-ahead every operator shows its launch.
+func TestLaunchBlocking(t *testing.T) {
+	c := small(t, step.Parallel{TP: 2, PP: 1, DP: 1}, "1f1b", 2)
+	c.Host.Framework = "cuda-graphs" // next to nothing on the host itself
+	free := run(t, c, step.Options{})
+	c.Host.LaunchBlocking = true
+	blocked := run(t, c, step.Options{})
+	assert.Greater(t, blocked.StepTime, 2*free.StepTime)
+	assert.Greater(t, blocked.Stages[0].Host, 8*sim.Millisecond)
+	assert.GreaterOrEqual(t, blocked.Stages[0].TP, free.Stages[0].TP, "nothing overlaps")
+}
+
+// TestScatterGather: DeepSpeed's ranks send a part of a hand-off each and
+// collect it on arrival, except under sequence parallelism.
+func TestScatterGather(t *testing.T) {
+	bytes := func(framework string, sp bool) (handOff, gathered int64) {
+		c := small(t, step.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
+		c.GPU = device(t, "a100-sxm4-80gb")
+		c.Host.Framework = framework
+		j, err := step.Build(c)
+		assert.NoError(t, err)
+		chunk := j.Spec().Build(0, 1, false, false)
+		for _, op := range chunk.Forward {
+			if op.Name == "recv_forward.all_gather" {
+				gathered = op.Comm.Bytes
+			}
+		}
+		return chunk.BoundaryBytes, gathered
+	}
+	whole := int64(1024 * 1024 * 2)
+	for _, x := range []struct {
+		framework         string
+		sp                bool
+		handOff, gathered int64
+	}{{"deepspeed", false, whole / 4, whole}, {"deepspeed", true, whole / 4, 0}, {"megatron", false, whole, 0}} {
+		h, g := bytes(x.framework, x.sp)
+		assert.Equal(t, []int64{x.handOff, x.gathered}, []int64{h, g}, "%s %v", x.framework, x.sp)
+	}
+}
