@@ -9,17 +9,22 @@ import (
 )
 
 // largestValue is the largest value of a key with which a scenario fits, Value
-// 0 if there is none.
+// 0 if there is none. Level says that memory has stopped growing with the key:
+// Value is then the largest that was tried, and larger ones fit as well.
 type largestValue struct {
 	Key   string  `json:"key"`
 	Value int     `json:"value"`
 	Used  float64 `json:"used"` // share of the fullest GPU's memory
+	Level bool    `json:"level,omitempty"`
 }
 
 // String says it in words.
 func (l *largestValue) String() string {
 	if l.Value == 0 {
 		return fmt.Sprintf("No %s fits.", l.Key)
+	}
+	if l.Level {
+		return fmt.Sprintf("Memory does not limit %s: %d fits (%.0f %% full), and more need no more.", l.Key, l.Value, 100*l.Used)
 	}
 	return fmt.Sprintf("Largest that fits: %s = %d (%.0f %% full).", l.Key, l.Value, 100*l.Used)
 }
@@ -39,6 +44,9 @@ const largestTried = 1 << 24
 // try returns the fullest GPU's share at a value; valid is false where the
 // scenario cannot have it, which err then explains.
 func (s *search) try(value int) (used float64, fits, valid bool, err error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, false, false, err
+	}
 	cfg, err := scenarios.LoadWith(s.scenario, append(append([]string{}, s.sets...), s.key+"="+strconv.Itoa(value)))
 	if err != nil {
 		return 0, false, false, err
@@ -59,30 +67,21 @@ func (s *search) try(value int) (used float64, fits, valid bool, err error) {
 // as invalid too.
 const passedOver = 64
 
+// levelAfter is how many doublings of the micro-batches may need the same memory
+// until more are taken to need no more: a schedule other than GPipe keeps so
+// many in flight and no more, while a replay takes as long as there are many.
+const levelAfter = 6
+
 // largest doubles until the job no longer fits, then halves the gap. Values
 // that the scenario cannot have (a length that the ranks do not divide) are
 // passed over.
 func (s *search) largest() (*largestValue, error) {
 	out := &largestValue{Key: s.key}
-	low, high := 0, 1
-	var problem error
-	for ; high <= largestTried; high *= 2 {
-		used, fits, valid, err := s.try(high)
-		if valid && !fits {
-			break
-		}
-		if !valid {
-			if problem == nil {
-				problem = err
-			}
-			continue
-		}
-		low, out.Value, out.Used = high, high, used
+	high, err := s.double(out)
+	if err != nil || out.Level {
+		return out, err
 	}
-	if low == 0 && problem != nil && high > largestTried {
-		return nil, problem // not a key that takes numbers
-	}
-	for high = min(high, largestTried); high-low > 1; {
+	for low := out.Value; high-low > 1; {
 		if err := s.ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -97,6 +96,44 @@ func (s *search) largest() (*largestValue, error) {
 		}
 	}
 	return out, nil
+}
+
+// double leaves the largest power of two that fits in out and returns one that
+// does not, or the largest value to try.
+func (s *search) double(out *largestValue) (high int, err error) {
+	var problem error
+	same := 0
+	for high = 1; high <= largestTried; high *= 2 {
+		used, fits, valid, err := s.try(high)
+		switch {
+		case s.ctx.Err() != nil:
+			return 0, s.ctx.Err()
+		case !valid:
+			if problem == nil {
+				problem = err
+			}
+			continue
+		case !fits:
+			return high, nil
+		case used == out.Used && s.countsMicrobatches():
+			same++
+		default:
+			same = 0
+		}
+		out.Value, out.Used, out.Level = high, used, same == levelAfter
+		if out.Level {
+			return high, nil
+		}
+	}
+	if out.Value == 0 && problem != nil {
+		return 0, problem // not a key that takes numbers
+	}
+	return largestTried, nil
+}
+
+// countsMicrobatches says whether the key is the number of micro-batches.
+func (s *search) countsMicrobatches() bool {
+	return s.key == "schedule.microbatches" || s.key == "schedule.chunks"
 }
 
 // near tries a value, or one of the next below it, down to low, that is valid.
