@@ -5,7 +5,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/recorder"
 
+	"trainsim/sim"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
@@ -29,6 +32,23 @@ func TestPipelinesShareAnAxis(t *testing.T) {
 	assert.Equal(t, 4.0, all.end)
 	assert.Equal(t, 1.0, all.rows[14].end)
 	assert.Equal(t, 2, all.chunks)
+}
+
+// Each pipeline has its own end of the step, where its rows end.
+func TestEveryPipelineHasItsEnd(t *testing.T) {
+	long, rep := synthetic{pp: 2, m: 4, tp: 1, forward: 200 * sim.Microsecond}.build()
+	short, repShort := synthetic{pp: 2, m: 4, tp: 1, forward: 100 * sim.Microsecond}.build()
+	f, err := ComparePipelines([]Case{{Name: "long", Report: rep, Recording: long}, {Name: "short", Report: repShort, Recording: short}}, Options{})
+	require.NoError(t, err)
+	var ends []vg.Length
+	for _, a := range record(f) {
+		s, ok := a.(*recorder.Stroke)
+		if ok && len(s.Path) == 2 && s.Path[0].Pos.X == s.Path[1].Pos.X && s.Path[0].Pos.X > f.width/10 && s.Path[1].Pos.Y-s.Path[0].Pos.Y > f.height/5 {
+			ends = append(ends, s.Path[0].Pos.X)
+		}
+	}
+	require.Len(t, ends, 2)
+	assert.Greater(t, ends[0], ends[1]*1.5)
 }
 
 func TestComparePipelinesNeedsARecording(t *testing.T) {

@@ -111,11 +111,7 @@ func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
 			g.drawHeading(c, r.heading, y0, y1)
 			continue
 		}
-		end := r.end
-		if end == 0 {
-			end = g.end
-		}
-		fillRect(c, idleGrey, c.Min.X, y0, snap(x(end)), y1)
+		fillRect(c, idleGrey, c.Min.X, y0, snap(x(g.endOf(r))), y1)
 		if r.thin {
 			drawShares(c, r.boxes, x, y0, y1)
 			continue
@@ -130,8 +126,35 @@ func (g *gantt) draw(c draw.Canvas, p *plot.Plot) {
 			g.drawNumbers(c, r, x, (y0+y1)/2, fontSize)
 		}
 	}
-	x := c.X(p.X.Norm(g.end))
-	c.StrokeLine2(draw.LineStyle{Color: ink, Width: g.theme.pt(1.5)}, x, c.Min.Y, x, c.Max.Y)
+	g.drawEnds(c, p, places, unit)
+}
+
+// endOf is where a row ends.
+func (g *gantt) endOf(r row) float64 {
+	if r.end > 0 {
+		return r.end
+	}
+	return g.end
+}
+
+// drawEnds draws the end of the step beside the rows of each pipeline; a heading
+// begins the next one.
+func (g *gantt) drawEnds(c draw.Canvas, p *plot.Plot, places []place, unit vg.Length) {
+	sty := draw.LineStyle{Color: ink, Width: g.theme.pt(1.5)}
+	first := -1
+	for i, r := range g.rows {
+		if r.heading != "" {
+			first = -1
+			continue
+		}
+		if first < 0 {
+			first = i
+		}
+		if i+1 == len(g.rows) || g.rows[i+1].heading != "" {
+			x := c.X(p.X.Norm(g.endOf(r)))
+			c.StrokeLine2(sty, x, c.Max.Y-vg.Length(places[i].bottom)*unit, x, c.Max.Y-vg.Length(places[first].top)*unit)
+		}
+	}
 }
 
 func (g *gantt) drawHeading(c draw.Canvas, text string, y0, y1 vg.Length) {

@@ -105,6 +105,37 @@ func TestLayoutOfManyStages(t *testing.T) {
 	}
 }
 
+// Where bars are too narrow for words, the sizes of those that do not fit are
+// still there.
+func TestNarrowBarsThatDoNotFitAreLabelled(t *testing.T) {
+	_, rep := synthetic{pp: 16, m: 4, tp: 1, forward: sim.Millisecond}.build()
+	for i := range rep.MemoryPerStage {
+		rep.MemoryPerStage[i].NvidiaSMI = 85 << 30
+		rep.MemoryPerStage[i].Capacity, rep.MemoryPerStage[i].Fits = 80<<30, false
+	}
+	f, err := MemoryStages(rep, Options{})
+	require.NoError(t, err)
+	checkLayout(t, "narrow bars", f)
+	n := 0
+	for _, w := range texts(record(f)) {
+		if w.text == "85.0 GiB" {
+			n++
+		}
+	}
+	assert.Equal(t, 16, n)
+}
+
+// The subtitle and the report state one peak, also where it lasts no time.
+func TestMemoryStatesTheReportsPeak(t *testing.T) {
+	r, rep := synthetic{pp: 1, m: 2, tp: 1, forward: sim.Millisecond}.build()
+	rep.MemoryPerStage[0].PeakAllocated = 400 << 30
+	rep.MemoryPerStage[0].PeakReserved = 401 << 30
+	rep.MemoryPerStage[0].NvidiaSMI = 403 << 30
+	f, err := Memory(r, rep, Options{})
+	require.NoError(t, err)
+	assert.Contains(t, f.page.subtitle, "peak 402.0 GiB")
+}
+
 func TestTooManyStagesIsAnError(t *testing.T) {
 	r, rep := synthetic{pp: 257, m: 1, tp: 1, forward: sim.Second}.build()
 	_, err := Pipeline(r, rep, small)

@@ -45,6 +45,7 @@ type memory struct {
 	rank, stage  int
 	capacity     float64
 	peak         float64            // largest of the stack
+	stated       float64            // the report's peak, which has what lies outside the allocator in it
 	peakReserved float64            // largest of the reserved line
 	present      [reservedSlot]bool // whether the kind can be seen
 	phases       []phase
@@ -85,7 +86,9 @@ func memoryOf(r *trace.Recording, rep *report.Report) (*memory, error) {
 	return m, nil
 }
 
-// fromReport takes the capacity and the out-of-memory instant.
+// fromReport takes the capacity, the out-of-memory instant and the peak: that of
+// the report counts what is there for an instant, between an allocation and the
+// free behind it, or after the step, and which has no width on the axis.
 func (m *memory) fromReport(rep *report.Report) {
 	if rep == nil {
 		return
@@ -93,6 +96,9 @@ func (m *memory) fromReport(rep *report.Report) {
 	for _, s := range rep.MemoryPerStage {
 		if s.Stage == m.stage && s.Capacity > 0 {
 			m.capacity = float64(s.Capacity)
+		}
+		if s.Stage == m.stage && s.Rank == m.rank {
+			m.stated = max(m.stated, float64(s.PeakAllocated+s.NvidiaSMI-s.PeakReserved))
 		}
 	}
 	if rep.OOM != nil && rep.OOM.Rank == m.rank {
@@ -152,7 +158,7 @@ func (m *memory) facts(rep *report.Report) string {
 			oom += ": the step needs " + gibibytes(float64(rep.OOM.Needed))
 		}
 	}
-	return facts(oom, "peak "+gibibytes(m.peak), reserved, capacity)
+	return facts(oom, "peak "+gibibytes(max(m.peak, m.stated)), reserved, capacity)
 }
 
 // showsCapacity says whether the capacity line is near enough to leave the

@@ -196,7 +196,9 @@ func (b *memoryBar) label(kinds []float64, s *report.StageMemory, mid vg.Length)
 	text := gibibytes(float64(s.NvidiaSMI))
 	if !s.Fits {
 		sty.Color = vermillion
-		text += " does not fit"
+		if long := text + " does not fit"; sty.Width(long) <= 2.6*b.half {
+			text = long
+		}
 	}
 	if sty.Width(text) <= 2.6*b.half {
 		y := b.clear(b.y(max(float64(s.NvidiaSMI), sum)) + b.t.pt(11))
