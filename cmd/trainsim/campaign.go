@@ -47,10 +47,10 @@ func (c *campaign) run(ctx context.Context, finish func(*report.SweepDoc) error)
 	if err := c.writeDoc(doc); err != nil {
 		return err
 	}
-	if err := finish(doc); err != nil {
+	if err := j.rewrite(c.part.index, c.part.of); err != nil {
 		return err
 	}
-	return j.rewrite(c.part.index, c.part.of)
+	return finish(doc)
 }
 
 // open locks the folder and opens its journal; done closes and unlocks.

@@ -110,6 +110,10 @@ func (j *journal) rewrite(first, stride int) error {
 		return err
 	}
 	j.end = int64(len(text))
+	for point := first; stride > 0 && point < len(j.at); point += stride {
+		j.at[point].offset = j.end
+		j.end += int64(j.at[point].length)
+	}
 	j.close()
 	return j.open()
 }

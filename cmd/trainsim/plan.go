@@ -214,7 +214,7 @@ func (p *planCommand) header(s *scenarios.Space, limit int64, layouts int, part 
 		Schema: report.JournalSchema, Version: version, Command: "plan", Scenario: s.Base.Name, Content: scenarios.Identity(s.Base, version),
 		Options: fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, --no-fold=%t",
 			s.Batch, s.Nodes, s.Kinds, s.Fixed, limit, s.MinMicrobatches, p.top, p.everyRank),
-		Points: layouts, Shard: part.index, Shards: part.of,
+		Points: layouts, Shard: part.index, Shards: part.of, Top: p.top, Batch: s.Batch, Sizes: len(s.Nodes),
 	}
 }
 
@@ -225,10 +225,7 @@ func (p *planCommand) write(dir string, plan *report.Plan, space *scenarios.Spac
 	}
 	for i := range plan.Sizes {
 		best := &plan.Sizes[i].Best[0]
-		name := "plan.toml"
-		if len(plan.Sizes) > 1 {
-			name = fmt.Sprintf("plan-%d.toml", best.GPUs)
-		}
+		name := planFile(len(space.Nodes), best.GPUs)
 		cfg := layouts[best.Point].Apply(space.Base)
 		cfg.Name += strings.TrimSuffix("-"+name, ".toml")
 		cfg.Description = "The fastest layout that trainsim plan found: " + report.LayoutLabel(best.Settings)
@@ -238,6 +235,14 @@ func (p *planCommand) write(dir string, plan *report.Plan, space *scenarios.Spac
 		p.notef("wrote %s", filepath.Join(dir, name))
 	}
 	return nil
+}
+
+// planFile names the scenario file of the fastest layout.
+func planFile(sizes, gpus int) string {
+	if sizes > 1 {
+		return fmt.Sprintf("plan-%d.toml", gpus)
+	}
+	return "plan.toml"
 }
 
 // writePlan writes a plan as CSV, JSON and figure.
@@ -253,15 +258,20 @@ func (a *app) writePlan(dir string, plan *report.Plan, options []plots.Options) 
 	return a.drawFigure(filepath.Join(dir, "plan"), options, func(o plots.Options) (*plots.Figure, error) { return plots.Plan(plan, o) })
 }
 
-// show prints the plan; one without a layout is a job that cannot run.
+// show prints the plan and what became of the layouts.
 func (p *planCommand) show(plan *report.Plan, n *planCounts) error {
 	p.notef("%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory, %d simulated",
 		n.layouts, n.tooLarge, n.tooSlow, n.impossible, n.outOfMemory, n.simulated)
+	return p.showPlan(plan)
+}
+
+// showPlan prints a plan; one without a layout is a job that cannot run.
+func (a *app) showPlan(plan *report.Plan) error {
 	var err error
-	if p.json {
-		err = p.writeJSON(plan)
+	if a.json {
+		err = a.writeJSON(plan)
 	} else {
-		err = plan.WriteText(p.stdout)
+		err = plan.WriteText(a.stdout)
 	}
 	if err == nil && len(plan.Sizes) == 0 {
 		err = unrunnable(fmt.Errorf("no layout of %s fits into memory", plan.Scenario))

@@ -36,6 +36,7 @@ var commands = []func(*app) *cobra.Command{
 	newCompareCommand,
 	newSweepCommand,
 	newPlanCommand,
+	newMergeCommand,
 	newMemoryCommand,
 	newAllocCommand,
 	newPlotCommand,

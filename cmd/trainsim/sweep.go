@@ -98,7 +98,7 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 	if s.figures.none {
 		options = nil
 	}
-	return c.run(cmd.Context(), func(doc *report.SweepDoc) error { return s.finish(doc, c.dir, options) })
+	return c.run(cmd.Context(), func(doc *report.SweepDoc) error { return s.finish(doc, c.dir, part, options) })
 }
 
 // prepare reads the scenario and the axes.
@@ -218,7 +218,7 @@ func simulatePoint(ctx context.Context, p *scenarioPoint, o step.Options) error 
 }
 
 // finish draws and prints a sweep whose rows are complete.
-func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, options []plots.Options) error {
+func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part shard, options []plots.Options) error {
 	sum, err := doc.Summarize()
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, options []plots.
 		err = doc.WriteText(s.stdout, sum)
 	}
 	if err == nil {
-		err = sweepVerdict(sum)
+		err = sweepVerdict(sum, part)
 	}
 	return err
 }
@@ -265,12 +265,13 @@ func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSumm
 	})
 }
 
-// sweepVerdict is the error of a sweep without a point that runs.
-func sweepVerdict(s *report.SweepSummary) error {
+// sweepVerdict is the error of a sweep without a point that runs. What a shard
+// lacks others may have.
+func sweepVerdict(s *report.SweepSummary, part shard) error {
 	switch {
 	case s.Counts[report.OutcomeFailed] > 0:
 		return fmt.Errorf("%d of %d points failed; the same command tries them again", s.Counts[report.OutcomeFailed], s.Points)
-	case s.Counts[report.OutcomeOK] > 0 || s.Points == 0:
+	case s.Counts[report.OutcomeOK] > 0 || part != whole:
 		return nil
 	case s.Counts[report.OutcomeInvalid] == s.Points:
 		return badInput(fmt.Errorf("no point of the sweep is valid"))

@@ -25,6 +25,9 @@ type JournalHeader struct {
 	Points   int           `json:"points"`  // of all shards together
 	Shard    int           `json:"shard"`
 	Shards   int           `json:"shards"`
+	Top      int           `json:"top,omitempty"`          // of a plan: how many of the fastest are shown
+	Batch    int64         `json:"global_batch,omitempty"` // of a plan
+	Sizes    int           `json:"sizes,omitempty"`        // of a plan: how many numbers of GPUs are searched
 }
 
 // JournalAxis is what varies along one axis.
