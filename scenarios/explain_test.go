@@ -148,6 +148,16 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestNearestHolds: what somebody calls a device or model is in the preset's name.
+func TestNearestHolds(t *testing.T) {
+	names := []string{"rtx4090-24gb", "rtx3090-24gb", "a100-sxm4-80gb", "llama-3-8b", "llama-3-70b"}
+	for word, want := range map[string]string{
+		"rtx-4090": "rtx4090-24gb", "4090": "rtx4090-24gb", "RTX_3090": "rtx3090-24gb", "70b": "llama-3-70b", "tpu": "", "8": "",
+	} {
+		assert.Equal(t, want, nearest(word, names), word)
+	}
+}
+
 // TestDistance: a metric on short words, against the recursive definition.
 func TestDistance(t *testing.T) {
 	words := []string{"", "a", "b", "ab", "ba", "abc", "acb", "cab", "abcd", "bacd"}

@@ -7,7 +7,8 @@ import (
 
 // nearest returns the candidate that a misspelt word most likely means, or ""
 // when none is near: at most a third of the longer word's letters may differ. A
-// candidate that goes on after the word, or begins before it, is near, too.
+// candidate that goes on after the word, or begins before it, is near, too; else
+// one that has the word in it.
 func nearest(word string, candidates []string) string {
 	low := strings.ToLower(word)
 	best, bestClose, bestWhole := "", len(word), 0
@@ -15,6 +16,25 @@ func nearest(word string, candidates []string) string {
 		d, whole := closeness(low, strings.ToLower(c))
 		if d <= max(len(word)/3, 1) && (d < bestClose || best != "" && d == bestClose && whole < bestWhole) {
 			best, bestClose, bestWhole = c, d, whole
+		}
+	}
+	if best == "" {
+		return holding(low, candidates)
+	}
+	return best
+}
+
+// holding returns the shortest candidate that has the word in it, whatever
+// separates their parts: rtx4090-24gb for 4090 and for RTX-4090.
+func holding(low string, candidates []string) string {
+	bare := strings.NewReplacer("-", "", "_", "", ".", "", " ", "")
+	word, best := bare.Replace(low), ""
+	if len(word) < 3 {
+		return ""
+	}
+	for _, c := range candidates {
+		if strings.Contains(bare.Replace(strings.ToLower(c)), word) && (best == "" || len(c) < len(best)) {
+			best = c
 		}
 	}
 	return best

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"trainsim/interconnect"
 	"trainsim/memory"
 	"trainsim/sim/step"
 )
@@ -24,6 +25,20 @@ func (l *loader) validate(cfg *step.Config) {
 	if !l.dec.isBad("faults") {
 		l.keyed("faults", cfg.Faults.Validate(cfg.Parallel.World()))
 	}
+	l.checkSlowLinks(cfg)
+}
+
+// checkSlowLinks looks for the slow links in the cluster, once all else is right:
+// only then can it be built.
+func (l *loader) checkSlowLinks(cfg *step.Config) {
+	if len(cfg.Faults.Links) == 0 || len(l.out.problems) > 0 {
+		return
+	}
+	t, err := interconnect.Build(cfg.Cluster)
+	if err != nil {
+		return // the job says so
+	}
+	l.keyed("faults", cfg.Faults.ValidateLinks(t.Links()))
 }
 
 // problem reports that the key cannot be as it is, because of the others:

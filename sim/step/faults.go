@@ -66,7 +66,7 @@ func (f *fault) concerns(link string) bool {
 }
 
 // Validate returns what is wrong with the faults of a job of so many ranks;
-// names of links are checked when the cluster is built.
+// ValidateLinks checks the names of links.
 func (f *Faults) Validate(ranks int) error {
 	if !(f.Jitter >= 0 && f.Jitter <= 1) {
 		return fmt.Errorf("jitter: %g is not a share; write a number from 0 to 1, such as 0.02", f.Jitter)
@@ -140,28 +140,41 @@ func (m *machine) plantLinks(faults []string) error {
 		if err != nil {
 			return err
 		}
-		hit := false
 		for id, l := range links {
 			if x.concerns(l.Name) {
 				m.network.SetCapacity(interconnect.LinkID(id), x.factor, x.from)
-				hit = true
 			}
 		}
-		if !hit {
-			return fmt.Errorf("faults.slow_links: the cluster has no link %q; write one of its links, such as %s", x.name, nearestLinks(links, x.name))
+	}
+	return m.job.Config.Faults.ValidateLinks(links)
+}
+
+// ValidateLinks returns which fault names no link of the cluster that has these.
+func (f *Faults) ValidateLinks(links []interconnect.Link) error {
+	for _, text := range f.Links {
+		x, err := parseFault(text)
+		if err != nil {
+			return fmt.Errorf("slow_links: %w", err)
+		}
+		if !slices.ContainsFunc(links, func(l interconnect.Link) bool { return x.concerns(l.Name) }) {
+			return fmt.Errorf("slow_links: the cluster has no link %q; write one of its links, such as %s", x.name, nearestLinks(links, x.name))
 		}
 	}
 	return nil
 }
 
-// nearestLinks names links whose names begin like name.
+// nearestLinks names links whose names begin and end like name.
 func nearestLinks(links []interconnect.Link, name string) string {
 	common := func(a string) int {
 		n := 0
 		for n < len(a) && n < len(name) && a[n] == name[n] {
 			n++
 		}
-		return n
+		m := 0
+		for m < len(a)-n && m < len(name)-n && a[len(a)-1-m] == name[len(name)-1-m] {
+			m++
+		}
+		return n + m
 	}
 	names := make([]string, len(links))
 	for i, l := range links {
