@@ -16,6 +16,9 @@ type PowerCost struct {
 	// FullClock is the share of the peak rate that the power limit allows for
 	// ever at full clock; 1 means that the limit never bites.
 	FullClock float64 `toml:"full_clock_share"`
+	// Sustained is the share that is left in training, when the board is hot and
+	// leaks more; 0 where it is the same.
+	Sustained float64 `toml:"sustained_share"`
 	// Exponent is how power grows with the clock: 3 in theory.
 	Exponent float64 `toml:"exponent"`
 	// Patience is how long the board may exceed its limit before the clock falls.
@@ -25,6 +28,7 @@ type PowerCost struct {
 
 func (p *PowerCost) check(c *checks) {
 	c.share("power.full_clock_share", p.FullClock)
+	c.within("power.sustained_share", p.Sustained, 0, 1)
 	if !(p.Exponent >= 1) || math.IsInf(p.Exponent, 0) {
 		c.fail("power.exponent", "is %g; write 1 or more, 3 in theory", p.Exponent)
 	}
@@ -33,11 +37,22 @@ func (p *PowerCost) check(c *checks) {
 
 // slowdown is the factor by which the power limit stretches a kernel that
 // reaches the share u of the peak rate at full clock.
-func (p *PowerCost) slowdown(u float64) float64 {
-	if u <= p.FullClock {
+func (p *PowerCost) slowdown(u float64) float64 { return p.stretch(u, p.FullClock) }
+
+// sustained is the slowdown in training.
+func (p *PowerCost) sustained(u float64) float64 {
+	if p.Sustained > 0 {
+		return p.stretch(u, p.Sustained)
+	}
+	return p.slowdown(u)
+}
+
+// stretch is the slowdown where the limit feeds the share fed at full clock.
+func (p *PowerCost) stretch(u, fed float64) float64 {
+	if u <= fed {
 		return 1
 	}
-	return math.Pow(u/p.FullClock, 1/p.Exponent)
+	return math.Pow(u/fed, 1/p.Exponent)
 }
 
 // briefly is the slowdown of a kernel that is all the device does for busy

@@ -185,3 +185,13 @@ func TestPeaksFallBackToWiderFormats(t *testing.T) {
 	h := preset(t, "h100-sxm5-80gb")
 	assert.InEpsilon(t, 2*h.Peak(BF16), h.Peak(FP8), 1e-3)
 }
+
+// TestSustained: training may have less power than a burst, never more time
+// to itself than the burst's own limit says.
+func TestSustained(t *testing.T) {
+	p := PowerCost{FullClock: 0.5, Exponent: 3}
+	assert.Equal(t, p.slowdown(0.8), p.sustained(0.8), "the same where nothing is said")
+	p.Sustained = 0.4
+	assert.InDelta(t, math.Cbrt(2), p.sustained(0.8), 1e-12)
+	assert.Equal(t, 1.0, p.sustained(0.4))
+}

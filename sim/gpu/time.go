@@ -15,7 +15,7 @@ func (d *Device) Time(k *Kernel) sim.Time {
 // kernels fill the memory with the rest.
 func (d *Device) TimeBeside(k *Kernel, held int) sim.Time {
 	s := d.seconds(k, max(d.SMs-max(held, 0), 1))
-	return d.launched(k, s*d.Power.slowdown(d.share(k, s)))
+	return d.launched(k, s*d.Power.sustained(d.share(k, s)))
 }
 
 // TimeAlone returns how long the kernel takes in a benchmark that launches it

@@ -48,3 +48,15 @@ func TestScatterGather(t *testing.T) {
 		assert.Equal(t, []int64{x.handOff, x.gathered}, []int64{h, g}, "%s %v", x.framework, x.sp)
 	}
 }
+
+// TestHandOver: a blocking collective costs the GPU two changes of stream.
+func TestHandOver(t *testing.T) {
+	c := small(t, step.Parallel{TP: 8, PP: 1, DP: 1}, "1f1b", 1)
+	c.NCCL.Model = "free"
+	c.Host.Framework = "none"
+	without := run(t, c, step.Options{})
+	c.Host.Framework = "eager"
+	with := run(t, c, step.Options{})
+	assert.Zero(t, without.Stages[0].TP)
+	assert.Greater(t, with.Stages[0].TP, 16*12*sim.Microsecond, "two a layer in the forward alone")
+}

@@ -193,9 +193,9 @@ var groupKinds = [model.NumGroups]trace.Kind{
 
 // communicate enters a collective, blocking or with a token.
 func (e *emitter) communicate(name string, m model.Comm, async bool, token int32) {
-	i := instr{kind: doCollect, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.collective}
+	i := instr{kind: doCollect, group: m.Group, comm: e.comm(m), what: groupKinds[m.Group], name: e.name(name), host: e.host.collective, dur: e.host.handOver}
 	if async {
-		i.kind, i.slot = doAsync, e.take()
+		i.kind, i.slot, i.dur = doAsync, e.take(), 0
 		e.open[token] = i.slot
 	}
 	e.add(i)

@@ -14,6 +14,9 @@ type hostCost struct {
 	// collective is spent to issue a collective, handOff to post a send or a
 	// receive between stages.
 	collective, handOff sim.Time
+	// handOver is what a blocking collective costs the GPU beside its own time:
+	// it runs on a stream of NCCL's, so that two events are waited for.
+	handOver sim.Time
 	// optimizer is spent on each kernel of the optimizer's step.
 	optimizer sim.Time
 	// sync is what the host needs to get going after it has waited for the GPU.
@@ -25,6 +28,10 @@ type hostCost struct {
 	// batch_p2p_sync).
 	syncP2P bool
 }
+
+// handOver is the usual cost of a collective's two stream changes, as profiles
+// show them.
+const handOver = 12 * sim.Microsecond
 
 // blockedLaunch is what an operator costs beside its own time on the host when
 // the host waits for its kernels one by one: the CPU wakes up and launches into
@@ -50,11 +57,11 @@ func hostCosts(framework string) (hostCost, error) {
 	us := sim.Microsecond
 	switch framework {
 	case "", "megatron", "deepspeed": // Megatron-DeepSpeed: the same modules
-		return hostCost{forward: 70 * us, backward: 35 * us, collective: 60 * us, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
+		return hostCost{forward: 70 * us, backward: 35 * us, collective: 60 * us, handOver: handOver, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
 	case "eager":
-		return hostCost{forward: 30 * us, backward: 15 * us, collective: 30 * us, handOff: 100 * us, optimizer: 20 * us, sync: 20 * us}, nil
+		return hostCost{forward: 30 * us, backward: 15 * us, collective: 30 * us, handOver: handOver, handOff: 100 * us, optimizer: 20 * us, sync: 20 * us}, nil
 	case "compiled":
-		return hostCost{forward: 8 * us, backward: 8 * us, collective: 20 * us, handOff: 50 * us, optimizer: 10 * us, sync: 20 * us}, nil
+		return hostCost{forward: 8 * us, backward: 8 * us, collective: 20 * us, handOver: handOver, handOff: 50 * us, optimizer: 10 * us, sync: 20 * us}, nil
 	case "cuda-graphs":
 		return hostCost{forward: us, backward: us, collective: us, optimizer: us, sync: 20 * us}, nil
 	case "none":

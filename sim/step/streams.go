@@ -127,8 +127,19 @@ func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
 	if m.job.Config.Host.LaunchBlocking {
 		rs.host = max(rs.host, m.engine.Now())
 	}
+	gap := rs.present().dur
 	m.next(r)
+	if gap > 0 {
+		m.book(rs, b, m.engine.Now()+gap)
+		m.engine.At(m.engine.Now()+gap, m.id, rankResumes, uint32(r))
+		return
+	}
 	m.advance(r)
+}
+
+// present is the instruction that the rank is at.
+func (rs *rankState) present() *instr {
+	return &rs.script[rs.action].block.code[rs.pc]
 }
 
 // collect enters a collective and waits for it.
