@@ -47,7 +47,7 @@ simulated, or a saved run: run.json or the folder that "trainsim run" wrote.`,
 	f.StringVar(&c.baseline, "baseline", "", "the `NAME` of what the others are compared with (default: the first)")
 	f.StringVarP(&c.out, "out", "o", filepath.Join("trainsim-out", "compare"), "write figures and compare.json to `DIR`")
 	a.jsonFlag(cmd)
-	c.figures.register(f)
+	c.figures.registerAll(f)
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "list every setting that differs")
 	f.Uint64Var(&c.maxEvents, "max-events", 0, "give up after `N` events; 0 is no limit")
 	return cmd
@@ -91,7 +91,7 @@ func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison,
 	if err == nil {
 		err = c.writeFile(filepath.Join(c.out, "compare.json"), func(w io.Writer) error { return encodeJSON(w, comparison) })
 	}
-	if err != nil || c.figures.none {
+	if err != nil {
 		return err
 	}
 	err = c.drawFigure(filepath.Join(c.out, "compare"), options, func(o plots.Options) (*plots.Figure, error) { return plots.Compare(cases, o) })
@@ -161,7 +161,7 @@ func (c *compareCommand) simulate(ctx context.Context, cfg *step.Config) (*repor
 	if err != nil {
 		return nil, err
 	}
-	res, err := job.Run(ctx, step.Options{MaxEvents: c.maxEvents})
+	res, err := job.Run(ctx, step.Options{MaxEvents: c.maxEvents, Fold: job.Ranks() > unfolded})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}

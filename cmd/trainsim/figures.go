@@ -19,15 +19,21 @@ type figureFlags struct {
 	none    bool
 }
 
-// register adds --format, --size, --title and --no-plots.
+// register adds --format, --size and --title.
 func (o *figureFlags) register(f *pflag.FlagSet) {
 	f.StringSliceVar(&o.formats, "format", []string{"png"}, "write figures as `FORMATS`, one or more of "+strings.Join(plots.Formats, ","))
 	f.StringVar(&o.size, "size", "1600x900", "`WIDTHxHEIGHT` of figures in pixels of 1/96 inch")
 	f.StringVar(&o.title, "title", "", "`TEXT` in the titles of figures in place of the scenario's name")
+}
+
+// registerAll adds --no-plots to those.
+func (o *figureFlags) registerAll(f *pflag.FlagSet) {
+	o.register(f)
 	f.BoolVar(&o.none, "no-plots", false, "draw no figures")
 }
 
-// options checks the flags and returns them for package plots, one a format.
+// options checks the flags and returns them for package plots, one a format;
+// none with --no-plots.
 func (o *figureFlags) options() ([]plots.Options, error) {
 	base := plots.Options{Title: o.title}
 	width, height, ok := strings.Cut(o.size, "x")
@@ -49,6 +55,9 @@ func (o *figureFlags) options() ([]plots.Options, error) {
 		if !slices.Contains(out, base) {
 			out = append(out, base)
 		}
+	}
+	if o.none {
+		return nil, nil
 	}
 	if len(out) == 0 {
 		return nil, usagef("--format names no format; write %s", strings.Join(plots.Formats, ", "))

@@ -39,7 +39,7 @@ put into --out then, where the same command without --shard runs the rest.`,
 	f := cmd.Flags()
 	f.StringVarP(&m.out, "out", "o", "", "write the joined results to `DIR`")
 	a.jsonFlag(cmd)
-	m.figures.register(f)
+	m.figures.registerAll(f)
 	cmd.MarkFlagRequired("out") //nolint:errcheck // the flag exists
 	return cmd
 }
@@ -48,9 +48,6 @@ func (m *mergeCommand) run(cmd *cobra.Command, args []string) error {
 	options, err := m.figures.options()
 	if err != nil {
 		return err
-	}
-	if m.figures.none {
-		options = nil
 	}
 	shards, err := openShards(args)
 	defer closeShards(shards)

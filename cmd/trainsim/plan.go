@@ -67,7 +67,7 @@ goes on where it stopped; --fresh starts over.`,
 	f.IntVar(&p.top, "top", 10, "how many of the fastest layouts to show")
 	f.StringVarP(&p.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-plan)")
 	a.jsonFlag(cmd)
-	p.figures.register(f)
+	p.figures.registerAll(f)
 	f.IntVarP(&p.jobs, "jobs", "j", 0, "simulate `N` layouts at a time; 0 is one a core")
 	shardFlag(f, &p.shard)
 	f.BoolVar(&p.fresh, "fresh", false, "start over, whatever results are there")
@@ -109,9 +109,6 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	plan := search.search.Plan(version, space.Base.Name, space.Batch, scenarios.PlanKeys())
-	if p.figures.none {
-		options = nil
-	}
 	if err := p.write(c.dir, plan, space, layouts, options); err != nil {
 		return err
 	}

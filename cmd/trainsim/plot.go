@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"trainsim/plots"
 	"trainsim/sim/report"
@@ -17,36 +16,41 @@ import (
 // newPlotCommand is `trainsim plot`.
 func newPlotCommand(a *app) *cobra.Command {
 	var out string
-	var o plots.Options
+	var figures figureFlags
 	cmd := &cobra.Command{
-		Use:   "plot RUN.json",
+		Use:   "plot RUN.json|DIR",
 		Short: "Redraw the figures of a saved run",
-		Long: `plot draws the figures of a run that "trainsim run" saved as run.json, beside
-that file or in --out. "-" reads the run from stdin.`,
-		Args: cobra.ExactArgs(1),
+		Long: `plot draws the figures of a run that "trainsim run" saved as run.json, or of the
+folder that holds it, beside that file or in --out. "-" reads the run from stdin.`,
+		Example: `  trainsim plot trainsim-out/70b-tp4-pp2/run.json --format svg,pdf --size 1920x1080`,
+		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkFormat(o.Format); err != nil {
+			options, err := figures.options()
+			if err != nil {
 				return err
 			}
-			run, err := a.readRun(args[0])
+			path := args[0]
+			if inside, folder := savedRun(path); folder {
+				path = inside
+			}
+			run, err := a.readRun(path)
 			if err != nil {
 				return err
 			}
 			if out == "" {
-				out = filepath.Dir(args[0])
+				out = filepath.Dir(path)
 			}
-			return a.draw(out, run, o)
+			for _, o := range options {
+				if err := a.draw(out, run, o); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write the figures to `DIR`")
-	formatFlag(cmd.Flags(), &o.Format)
-	cmd.Flags().StringVar(&o.Title, "title", "", "`TEXT` in the titles in place of the scenario's name")
+	figures.register(cmd.Flags())
 	return cmd
-}
-
-// formatFlag chooses the kind of file that figures are written as.
-func formatFlag(f *pflag.FlagSet, format *string) {
-	f.StringVar(format, "format", "png", "write figures as `FORMAT`: "+strings.Join(plots.Formats, ", "))
 }
 
 // checkFormat refuses what cannot be drawn before anything runs.
@@ -59,8 +63,9 @@ func checkFormat(format string) error {
 
 // readRun reads a saved run; what is not one is bad input.
 func (a *app) readRun(path string) (*report.Run, error) {
-	in := a.stdin
+	in, name := a.stdin, "standard input"
 	if path != "-" {
+		name = path
 		f, err := os.Open(path)
 		if err != nil {
 			return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
@@ -70,7 +75,7 @@ func (a *app) readRun(path string) (*report.Run, error) {
 	}
 	run, err := report.ReadRun(in)
 	if err != nil {
-		return nil, badInput(fmt.Errorf("%s: %w", path, err))
+		return nil, badInput(fmt.Errorf("%s: %w", name, err))
 	}
 	return run, nil
 }

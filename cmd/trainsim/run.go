@@ -23,12 +23,14 @@ import (
 type runCommand struct {
 	*app
 	overrides
-	out, trace, format       string
-	snapshot                 string
-	noPlots, timing, printed bool
-	check, verbose           bool
-	fold, noFold             bool
-	maxEvents                uint64
+	figures         figureFlags
+	options         []plots.Options
+	out, review     string
+	trace, snapshot string
+	timing, printed bool
+	check, verbose  bool
+	fold, noFold    bool
+	maxEvents       uint64
 }
 
 // newRunCommand is `trainsim run`.
@@ -41,7 +43,8 @@ func newRunCommand(a *app) *cobra.Command {
 built-in one (see "trainsim list scenarios"), and prints its report. Figures,
 report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 		Example: `  trainsim run 70b-tp4-pp2
-  trainsim run my.toml --set parallel.tp=8 --trace my.json.gz --json`,
+  trainsim run my.toml --set parallel.tp=8 --trace my.json.gz --json
+  trainsim run my.toml --report review --format png,pdf`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: r.run,
 	}
@@ -49,8 +52,8 @@ report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 	r.overrides.flags(cmd)
 	f.StringVarP(&r.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME); DIR/NAME of several scenarios")
 	a.jsonFlag(cmd)
-	formatFlag(f, &r.format)
-	f.BoolVar(&r.noPlots, "no-plots", false, "draw no figures")
+	r.figures.registerAll(f)
+	f.StringVar(&r.review, "report", "", "write a folder for a design review to `DIR`: README.md, figures, the resolved scenario")
 	f.StringVar(&r.trace, "trace", "", "write a Chrome/Perfetto trace to `FILE`, gzipped if it ends in .gz")
 	f.StringVar(&r.snapshot, "snapshot", "", "write the fullest GPU's allocations as a `FILE` for pytorch.org/memory_viz")
 	f.BoolVarP(&r.verbose, "verbose", "v", false, "every stage, link and collective in the text report")
@@ -65,7 +68,8 @@ report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 }
 
 func (r *runCommand) run(cmd *cobra.Command, args []string) error {
-	if err := checkFormat(r.format); err != nil {
+	var err error
+	if r.options, err = r.figures.options(); err != nil {
 		return err
 	}
 	for _, f := range [][2]string{{"--trace", r.trace}, {"--snapshot", r.snapshot}} {
@@ -202,13 +206,15 @@ func (r *runCommand) write(cfg *step.Config, run *report.Run, res *step.Result, 
 	if err := r.writeFile(filepath.Join(dir, "run.json"), run.Write); err != nil {
 		return err
 	}
-	if r.noPlots {
-		return nil
+	for _, o := range r.options {
+		if err := r.draw(dir, run, o); err != nil {
+			return err
+		}
+		if err := r.drawAllocator(dir, res.Job, res.Memory, o); err != nil {
+			return err
+		}
 	}
-	if err := r.draw(dir, run, plots.Options{Format: r.format}); err != nil {
-		return err
-	}
-	return r.drawAllocator(dir, res.Job, res.Memory, plots.Options{Format: r.format})
+	return r.writeReview(cfg, run, several)
 }
 
 // writeTrace writes the Chrome trace.

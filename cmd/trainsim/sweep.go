@@ -60,7 +60,7 @@ there are sweep.csv, sweep.json and sweep.png, the same whatever --jobs is.`,
 	f.StringVar(&s.keep, "keep", "", "keep `global_batch` as the scenario has it: other micro-batches follow")
 	f.StringVarP(&s.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-sweep)")
 	a.jsonFlag(cmd)
-	s.figures.register(f)
+	s.figures.registerAll(f)
 	f.IntVarP(&s.jobs, "jobs", "j", 0, "simulate `N` points at a time; 0 is one a core")
 	shardFlag(f, &s.shard)
 	f.BoolVar(&s.fresh, "fresh", false, "start over, whatever results are there")
@@ -94,9 +94,6 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 		point: func(i int) *scenarioPoint { return s.load(sweep, i) }}
 	c.simulate = func(ctx context.Context, p *scenarioPoint) error {
 		return simulatePoint(ctx, p, step.Options{NoRecording: true, Fold: !s.everyRank, MaxEvents: s.maxEvents})
-	}
-	if s.figures.none {
-		options = nil
 	}
 	return c.run(cmd.Context(), func(doc *report.SweepDoc) error { return s.finish(doc, c.dir, part, options) })
 }

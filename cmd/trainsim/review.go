@@ -1,0 +1,79 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"slices"
+
+	"trainsim/plots"
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+)
+
+// captions of the standard figures, in the order of a review.
+var captions = []struct{ name, text string }{
+	{"pipeline", "What the pipeline does over the step"},
+	{"breakdown", "Where the step of each stage goes"},
+	{"memory-stages", "What fills each stage's memory at its peak"},
+	{"memory", "Memory over the step"},
+	{"links", "Links over the step"},
+}
+
+// writeReview writes the folder of --report: README.md, the figures and the
+// resolved scenario, ready to attach to a design review.
+func (r *runCommand) writeReview(cfg *step.Config, run *report.Run, several bool) error {
+	if r.review == "" {
+		return nil
+	}
+	dir := r.review
+	if several {
+		dir = filepath.Join(dir, fileName(cfg.Name))
+	}
+	var files []string
+	for _, o := range r.options {
+		paths, err := plots.WriteAll(dir, run.Recording, run.Report, o)
+		if err != nil {
+			return err
+		}
+		for _, path := range paths {
+			files = append(files, filepath.Base(path))
+		}
+	}
+	o := report.MarkdownOptions{
+		TextOptions: report.TextOptions{Title: cfg.Name, Headline: headline(cfg)},
+		Description: cfg.Description, Figures: reviewFigures(files), Scenario: "scenario.toml", Report: "report.json",
+	}
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{o.Scenario, func(w io.Writer) error { return scenarios.Write(w, cfg) }},
+		{o.Report, func(w io.Writer) error { return encodeJSON(w, run.Report) }},
+		{"README.md", func(w io.Writer) error { return run.Report.WriteMarkdown(w, o) }},
+	} {
+		if err := r.writeFile(filepath.Join(dir, f.name), f.write); err != nil {
+			return err
+		}
+	}
+	r.notef("wrote %s", filepath.Join(dir, "README.md"))
+	return nil
+}
+
+// reviewFigures finds the files of each figure. What a page can show comes
+// first: PNG and SVG before PDF.
+func reviewFigures(files []string) []report.MarkdownFigure {
+	var out []report.MarkdownFigure
+	for _, c := range captions {
+		var names []string
+		for _, format := range plots.Formats {
+			if name := c.name + "." + format; slices.Contains(files, name) {
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
+			out = append(out, report.MarkdownFigure{File: names[0], Caption: c.text, Also: names[1:]})
+		}
+	}
+	return out
+}
