@@ -167,11 +167,11 @@ func (a *app) openSeekable(path string) (file *os.File, cleanup func(), err erro
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
 		}
 		info, err := f.Stat()
 		if err == nil && info.IsDir() {
-			err = fmt.Errorf("%s is a directory; write the name of a snapshot", path)
+			err = badInput(fmt.Errorf("%s is a directory; write the name of a snapshot", path))
 		}
 		if err != nil {
 			f.Close()

@@ -114,8 +114,8 @@ func TestAllocReplayErrors(t *testing.T) {
 		{exitUsage, "write something like 39GiB", []string{"replay", python, "--capacity", "39"}},
 		{exitUsage, "write a number above 0 up to 1", []string{"replay", python, "--fraction", "2"}},
 		{exitUsage, "has no trace of it", []string{"replay", python, "--device", "7"}},
-		{exitFailure, "no such file", []string{"replay", filepath.Join(snapshots, "none.pickle")}},
-		{exitFailure, "is a directory", []string{"replay", snapshots}},
+		{exitInput, "no such file", []string{"replay", filepath.Join(snapshots, "none.pickle")}},
+		{exitInput, "is a directory", []string{"replay", snapshots}},
 		{exitInput, "would run Python code", []string{"replay", filepath.Join(snapshots, "evil-reduce.pickle")}},
 		{exitInput, "the snapshot is empty", []string{"replay", bad}},
 	} {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -131,13 +132,15 @@ func (c *collectiveCommand) run(ctx context.Context, name string) error {
 	return c.draw(table)
 }
 
-// checkFigure refuses the name of a figure that cannot be written before
-// anything runs.
+// checkFigure refuses a --plot that cannot be written before anything runs.
 func checkFigure(path string) error {
 	if path == "" {
 		return nil
 	}
-	return checkFormat(strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), "."))
+	if slices.Contains(plots.Formats, strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")) {
+		return nil
+	}
+	return usagef("--plot %s: write a name that ends in .%s", path, strings.Join(plots.Formats, ", ."))
 }
 
 // collectiveMachine is the cluster with the group that runs the collective.

@@ -105,7 +105,7 @@ func TestCollectiveRefuses(t *testing.T) {
 		"all-reduce --cluster dgx-h100 --with scan:1M":        `unknown collective "scan"`,
 		"all-reduce --cluster dgx-h100 --with reduce:1M@0-99": "device 8 does not exist",
 		"all-reduce --cluster dgx-h100 --with reduce:1M@x":    `"x" are no ranks`,
-		"all-reduce --cluster dgx-h100 --plot x.gif":          "gif",
+		"all-reduce --cluster dgx-h100 --plot x.gif":          "--plot x.gif: write a name that ends in .png, .svg, .pdf",
 	} {
 		r := trainsim(append([]string{"collective"}, strings.Fields(line)...)...)
 		assert.Equal(t, exitUsage, r.code, line)

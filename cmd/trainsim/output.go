@@ -21,7 +21,7 @@ func newOutput(w io.Writer) *output { return &output{bufio.NewWriterSize(w, 64<<
 // Flush writes what is buffered and returns the first failure of any write.
 func (o *output) Flush() error {
 	if err := o.Writer.Flush(); err != nil {
-		return fmt.Errorf("standard output: %w", cause(err))
+		return &coded{exitFailure, fmt.Errorf("standard output: %w", cause(err))}
 	}
 	return nil
 }

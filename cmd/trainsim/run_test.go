@@ -63,6 +63,10 @@ func TestRunWritesFiguresThatPlotRedraws(t *testing.T) {
 	again, err := os.ReadFile("again/pipeline.png")
 	require.NoError(t, err)
 	assert.True(t, bytes.Equal(first, again), "the redrawn figure differs")
+	require.NoError(t, os.Remove("out/pipeline.png"))
+	r = trainsim("plot", "out") // the folder that has it
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.FileExists(t, "out/pipeline.png")
 	assert.Equal(t, exitOK, trainsim("plot", "out/run.json", "--format", "svg", "--title", "x", "-q").code)
 	assert.FileExists(t, "out/pipeline.svg")
 }
@@ -180,8 +184,8 @@ func TestInvalidScenariosExit3(t *testing.T) {
 func TestPlotRefusesWhatIsNoRun(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("x.json", []byte(`{"schema": "other"}`), 0o666))
-	for _, name := range []string{"x.json", "missing.json", ".", "-"} {
-		r := trainsim("plot", name)
+	for arg, name := range map[string]string{"x.json": "x.json", "missing.json": "missing.json", ".": ".", "-": "standard input"} {
+		r := trainsim("plot", arg)
 		assert.Equal(t, exitInput, r.code, name)
 		assert.True(t, strings.HasPrefix(r.stderr, "trainsim: "+name+": "), r.stderr)
 	}
@@ -276,7 +280,7 @@ func TestAFullDiskBehindAReport(t *testing.T) {
 	require.NoError(t, err)
 	defer full.Close()
 	t.Chdir(t.TempDir())
-	for _, args := range [][]string{{"run", "1b-static", "--no-plots", "-q"}, {"list", "models"}, {"explain"}, {"memory", "1b-static"}} {
+	for _, args := range [][]string{{"run", "1b-static", "--no-plots", "-q"}, {"list", "models"}, {"explain"}, {"memory", "1b-static"}, {"run", "--help"}} {
 		var errs bytes.Buffer
 		assert.Equal(t, exitFailure, run(context.Background(), args, strings.NewReader(""), full, &errs), args)
 		assert.Equal(t, "trainsim: standard output: no space left on device\n", errs.String())

@@ -47,7 +47,7 @@ stdin.`,
 }
 
 func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
-	if err := v.checkPlot(); err != nil {
+	if err := checkFigure(v.plot); err != nil {
 		return err
 	}
 	var all []predictor
@@ -71,14 +71,6 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	return v.draw(score)
-}
-
-// checkPlot refuses a figure that cannot be written before anything runs.
-func (v *validateCommand) checkPlot() error {
-	if v.plot == "" {
-		return nil
-	}
-	return checkFormat(strings.TrimPrefix(strings.ToLower(filepath.Ext(v.plot)), "."))
 }
 
 // score predicts all rows, several at a time. A row that fails is skipped with

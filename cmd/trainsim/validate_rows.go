@@ -8,6 +8,10 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"trainsim/scenarios"
 	"trainsim/sim/gpu"
@@ -33,12 +37,22 @@ func (v *validateCommand) read(path string) ([]predictor, error) {
 	}
 	header, err := csv.NewReader(bytes.NewReader(text)).Read()
 	switch {
+	case slices.ContainsFunc(header, isNoName):
+		return nil, badInput(fmt.Errorf("%s: is not a table: its first line is binary data or far too long; write a CSV file with a header line", name))
 	case err == nil && scenarios.IsCollectives(header):
 		return v.collectives(bytes.NewReader(text), name)
 	case err == nil && gpu.IsMeasurements(header):
 		return v.kernels(bytes.NewReader(text), name)
 	}
 	return v.runs(bytes.NewReader(text), name)
+}
+
+// longestName is how many bytes the name of a column may have.
+const longestName = 256
+
+// isNoName says whether what stands in a header cannot be the name of a column.
+func isNoName(s string) bool {
+	return len(s) > longestName || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) })
 }
 
 // runs reads a table of training runs: what a file is taken for whose header

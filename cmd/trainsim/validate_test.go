@@ -110,6 +110,12 @@ func TestValidateRefusesOtherFiles(t *testing.T) {
 	assert.Equal(t, exitInput, r.code)
 	assert.Contains(t, r.stderr, other+":1:1: a: is not a column of a table of runs")
 	assert.Equal(t, exitInput, trainsim("validate", "no-such.csv").code)
+	for _, text := range []string{strings.Repeat("\x00", 1<<20), strings.Repeat("#", 1<<20), "id,\xff\xfe\n1,2\n", "id,\x1b[2J\n"} {
+		r = trainsim("validate", write(t, "binary.csv", text))
+		assert.Equal(t, exitInput, r.code)
+		assert.Less(t, len(r.stderr), 1000, "the file itself is not printed")
+		assert.Contains(t, r.stderr, "is not a table")
+	}
 	assert.Equal(t, exitUsage, trainsim("validate", other, "--plot", "x.bmp").code)
 	assert.Equal(t, exitUsage, trainsim("validate").code)
 }
