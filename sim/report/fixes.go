@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 
 	"trainsim/sim/step"
@@ -13,6 +14,7 @@ type Fix struct {
 	Change map[string]any
 	// Used is the fullest GPU's share of its memory.
 	Used float64
+	key  string
 	cost float64
 }
 
@@ -25,7 +27,7 @@ type candidate struct {
 }
 
 // Fixes returns up to three single changes, cheapest first, with which the
-// job's memory fits.
+// job's memory fits: of each key the cheapest value.
 func Fixes(c *step.Config) []Fix {
 	var out []Fix
 	for _, t := range candidates(c) {
@@ -35,10 +37,16 @@ func Fixes(c *step.Config) []Fix {
 		}
 		if used, ok := fits(&v); ok {
 			out = append(out, Fix{Text: fmt.Sprintf("%s = %v (%.0f %% full)", t.key, quoted(t.value), 100*used),
-				Change: map[string]any{t.key: t.value}, Used: used, cost: t.cost})
+				Change: map[string]any{t.key: t.value}, Used: used, key: t.key, cost: t.cost})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].cost < out[j].cost })
+	seen := map[string]bool{}
+	out = slices.DeleteFunc(out, func(f Fix) bool {
+		again := seen[f.key]
+		seen[f.key] = true
+		return again
+	})
 	return out[:min(len(out), 3)]
 }
 
@@ -63,6 +71,9 @@ func candidates(c *step.Config) []candidate {
 			break
 		}
 		add("parallel.zero", z, 1+0.02*float64(z*z), func(v *step.Config) bool { v.Parallel.ZeRO = z; return true })
+	}
+	if c.Parallel.ZeRO >= 2 && c.Parallel.FSDPGroup > 0 {
+		add("parallel.fsdp_group", 0, 1.04, func(v *step.Config) bool { v.Parallel.FSDPGroup = 0; return true })
 	}
 	out = append(out, memoryCandidates(c)...)
 	if c.Training.Recompute == "none" || c.Training.Recompute == "" {

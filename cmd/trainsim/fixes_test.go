@@ -1,0 +1,60 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+)
+
+func fixesOf(t *testing.T, text string) []report.Fix {
+	t.Helper()
+	cfg, err := scenarios.LoadReader(strings.NewReader(text), "x.toml", nil)
+	require.NoError(t, err)
+	return report.Fixes(cfg)
+}
+
+// Advice names different things to change: not one micro-batch, then its half.
+func TestFixesNameAKeyOnce(t *testing.T) {
+	list := fixesOf(t, `
+[model]
+preset = "gpt2-124m"
+[cluster]
+gpu = "rtx4090-24gb"
+gpus_per_node = 1
+[schedule]
+microbatch_size = 64
+`)
+	require.NotEmpty(t, list)
+	seen := map[string]bool{}
+	for _, f := range list {
+		assert.LessOrEqual(t, f.Used, 1.0)
+		for key := range f.Change {
+			assert.False(t, seen[key], "%s twice", key)
+			seen[key] = true
+		}
+	}
+}
+
+// A shard over fewer ranks than there are is undone first.
+func TestFixesShardOverAllRanks(t *testing.T) {
+	list := fixesOf(t, `
+[model]
+preset = "qwen2.5-72b"
+seq_len = 8192
+[cluster]
+preset = "hgx-h200"
+nodes = 4
+[parallel]
+zero = 3
+fsdp_group = 8
+[training]
+recompute = "full"
+`)
+	require.NotEmpty(t, list)
+	assert.Equal(t, map[string]any{"parallel.fsdp_group": 0}, list[0].Change)
+}
