@@ -48,6 +48,9 @@ type GEMMCost struct {
 	// such rows reach, where the library runs them without tensor cores; 0 where
 	// it does not and Unaligned holds.
 	UnalignedBatch float64 `toml:"unaligned_batch_of_fp32"`
+	// FP8 scales it in FP8, where a part of the products add up twice, once in
+	// the tensor cores and once outside; 0 stands for 1.
+	FP8 float64 `toml:"fp8_efficiency"`
 	// WideOutput is the exposed share of the traffic of results beyond two bytes
 	// each: fp32 results, and the reading of those that are accumulated onto.
 	WideOutput float64 `toml:"wide_output"`
@@ -76,6 +79,7 @@ func (g *GEMMCost) check(c *checks) {
 	c.share("gemm.nn_efficiency", g.NN)
 	c.share("gemm.nt_efficiency", g.NT)
 	c.share("gemm.unaligned_efficiency", g.Unaligned)
+	c.within("gemm.fp8_efficiency", g.FP8, 0, 1)
 	c.within("gemm.unaligned_batch_of_fp32", g.UnalignedBatch, 0, 1)
 	c.notNegative("gemm.wide_output", g.WideOutput)
 	c.share("gemm.memory_efficiency", g.Bandwidth)
@@ -174,6 +178,9 @@ func (g *GEMMCost) layout(k *Kernel) float64 {
 	}
 	if unaligned(k) {
 		x *= g.Unaligned
+	}
+	if k.In == FP8 && g.FP8 > 0 {
+		x *= g.FP8
 	}
 	return x
 }

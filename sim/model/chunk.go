@@ -21,8 +21,10 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 	} else {
 		x = b.receive()
 	}
+	b.push(func() { b.rescale(BackwardInput, count) })
 	x = b.layers(x, first, count)
 	b.ops = &c.Forward
+	b.rescale(Forward, count)
 	if ends {
 		b.marked(int32(count)+1, func() value { b.head(x); return x })
 	} else {

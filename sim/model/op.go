@@ -51,12 +51,13 @@ const (
 	DP        // data-parallel replicas of one stage (with context parallelism folded in)
 	Embedding // first and last stage, which share the tied embedding
 	World     // all ranks of one replica: gradient norm, overflow check
+	Amax      // all ranks of one stage: FP8's scales
 	NumGroups
 )
 
 // String returns the group's name in reports.
 func (g Group) String() string {
-	return [...]string{"tp", "cp", "ep", "dp", "embedding", "world"}[g]
+	return [...]string{"tp", "cp", "ep", "dp", "embedding", "world", "amax"}[g]
 }
 
 // Collective is a communication pattern.

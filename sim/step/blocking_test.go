@@ -60,3 +60,18 @@ func TestHandOver(t *testing.T) {
 	assert.Zero(t, without.Stages[0].TP)
 	assert.Greater(t, with.Stages[0].TP, 16*12*sim.Microsecond, "two a layer in the forward alone")
 }
+
+// TestAmaxGroup: all ranks of a stage share FP8's scales.
+func TestAmaxGroup(t *testing.T) {
+	c := small(t, step.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 2)
+	c.Training.Precision = "fp8"
+	res := run(t, c, step.Options{})
+	n := int64(0)
+	for _, total := range res.Comms {
+		if total.Group == "amax" {
+			n += total.Count
+		}
+	}
+	assert.EqualValues(t, 4, n, "two micro-batches, forward and backward")
+	assert.Positive(t, res.Stages[0].DP)
+}

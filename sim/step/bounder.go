@@ -56,7 +56,7 @@ type commOf struct {
 
 // NewBounder makes a bounder for jobs like c.
 func NewBounder(c *Config) (*Bounder, error) {
-	host, err := hostCosts(c.Host.Framework)
+	host, err := c.hostCosts()
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/schedule"
+	"trainsim/sim/gpu"
 	"trainsim/sim/model"
 )
 
@@ -62,7 +63,7 @@ func (j *Job) buildGroups() error {
 			j.groupOf[k][r] = -1
 		}
 	}
-	for _, kind := range []model.Group{model.TP, model.CP, model.DP, model.Embedding, model.World} {
+	for _, kind := range []model.Group{model.TP, model.CP, model.DP, model.Embedding, model.World, model.Amax} {
 		if err := j.addGroups(kind); err != nil {
 			return err
 		}
@@ -95,6 +96,11 @@ func (j *Job) addGroups(kind model.Group) error {
 			key.PP = 0
 		case model.World:
 			key.TP, key.PP = 0, 0
+		case model.Amax:
+			if j.spec.Precision != gpu.FP8 {
+				return nil
+			}
+			key.TP, key.CP, key.DP = 0, 0, 0
 		}
 		if _, ok := members[key]; !ok {
 			order = append(order, key)

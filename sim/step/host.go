@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"trainsim/sim"
+	"trainsim/sim/model"
 )
 
 // hostCost is what the CPU side of a rank spends, in time.
@@ -43,7 +44,9 @@ func Frameworks() []string {
 	return []string{"megatron", "deepspeed", "eager", "compiled", "cuda-graphs", "none"}
 }
 
-// hostCosts returns the cost table of a framework.
+// hostCosts returns what the framework's host spends. Megatron-Core, which
+// trains with Transformer Engine, does not time its actions unless told to, and
+// posts hand-offs without waiting, as cheaply as plain PyTorch.
 //
 // Megatron's figures are fitted on published single-node step times of launch-
 // bound models (vTrain, Bang et al. 2024, validation runs on A100; the rows of
@@ -53,6 +56,15 @@ func Frameworks() []string {
 // operator in about 10 us on current server CPUs, of which one of ours is two
 // or three; compiled code drops Python; a CUDA graph replays at about 1 us a
 // node (PyTorch's CUDA graphs announcement, 2021).
+func (c *Config) hostCosts() (hostCost, error) {
+	h, err := hostCosts(c.Host.Framework)
+	if c.megatron() && c.modules() == model.EngineModules {
+		h.handOff, h.syncActions = 100*sim.Microsecond, false
+	}
+	return h, err
+}
+
+// hostCosts returns the cost table of a framework.
 func hostCosts(framework string) (hostCost, error) {
 	us := sim.Microsecond
 	switch framework {

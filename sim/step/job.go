@@ -68,7 +68,7 @@ func (j *Job) buildModel() error {
 	if err != nil {
 		return err
 	}
-	host, err := hostCosts(c.Host.Framework)
+	host, err := c.hostCosts()
 	if err != nil {
 		return err
 	}
