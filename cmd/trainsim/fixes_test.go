@@ -58,3 +58,25 @@ recompute = "full"
 	require.NotEmpty(t, list)
 	assert.Equal(t, map[string]any{"parallel.fsdp_group": 0}, list[0].Change)
 }
+
+// Smaller micro-batches are more of them: the search does not go on to a
+// million where a few do, or where none do.
+func TestFixesTryFewMicrobatches(t *testing.T) {
+	for _, size := range []string{"1024", "1048576"} {
+		list := fixesOf(t, `
+[model]
+preset = "gpt2-124m"
+seq_len = 512
+[cluster]
+gpu = "rtx4090-24gb"
+gpus_per_node = 1
+[schedule]
+microbatch_size = `+size)
+		for _, f := range list {
+			if b, ok := f.Change["schedule.microbatch_size"]; ok {
+				assert.Equal(t, 32, b, size)
+			}
+		}
+		assert.Equal(t, size == "1024", len(list) > 0, size)
+	}
+}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 
 	"trainsim/sim/step"
@@ -14,7 +13,6 @@ type Fix struct {
 	Change map[string]any
 	// Used is the fullest GPU's share of its memory.
 	Used float64
-	key  string
 	cost float64
 }
 
@@ -30,23 +28,19 @@ type candidate struct {
 // job's memory fits: of each key the cheapest value.
 func Fixes(c *step.Config) []Fix {
 	var out []Fix
+	found := map[string]bool{} // the values of a key follow by growing cost
 	for _, t := range candidates(c) {
 		v := *c
-		if !t.apply(&v) {
+		if found[t.key] || !t.apply(&v) {
 			continue
 		}
 		if used, ok := fits(&v); ok {
+			found[t.key] = true
 			out = append(out, Fix{Text: fmt.Sprintf("%s = %v (%.0f %% full)", t.key, quoted(t.value), 100*used),
-				Change: map[string]any{t.key: t.value}, Used: used, key: t.key, cost: t.cost})
+				Change: map[string]any{t.key: t.value}, Used: used, cost: t.cost})
 		}
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].cost < out[j].cost })
-	seen := map[string]bool{}
-	out = slices.DeleteFunc(out, func(f Fix) bool {
-		again := seen[f.key]
-		seen[f.key] = true
-		return again
-	})
 	return out[:min(len(out), 3)]
 }
 
@@ -56,6 +50,10 @@ func quoted(v any) string {
 	}
 	return fmt.Sprint(v)
 }
+
+// mostMicrobatches is how many micro-batches a fix may ask for: the account
+// replays each of them.
+const mostMicrobatches = 1 << 12
 
 // candidates lists what an engineer would try, by growing cost.
 func candidates(c *step.Config) []candidate {
@@ -86,7 +84,7 @@ func candidates(c *step.Config) []candidate {
 		ratio := c.Schedule.MicrobatchSize / b
 		add("schedule.microbatch_size", b, 1.1, func(v *step.Config) bool {
 			v.Schedule.Microbatches, v.Schedule.MicrobatchSize = v.Schedule.Microbatches*ratio, b
-			return c.Schedule.MicrobatchSize%b == 0
+			return c.Schedule.MicrobatchSize%b == 0 && v.Schedule.Microbatches <= mostMicrobatches
 		})
 	}
 	for _, f := range []int{2, 4, 8} {
