@@ -35,12 +35,16 @@ type fault struct {
 	from   sim.Time
 }
 
+// leastFactor is the slowest that a fault makes a thing: what takes longer still
+// ends after the largest time that can be written.
+const leastFactor = 1e-6
+
 func parseFault(text string) (fault, error) {
 	name, rest, ok := strings.Cut(text, "=")
 	amount, at, timed := strings.Cut(rest, "@")
 	x, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
-	if !ok || err != nil || !(x > 0 && x <= 1) {
-		return fault{}, fmt.Errorf("%q is not a fault; write NAME=FACTOR or NAME=FACTOR@TIME with a factor above 0 and at most 1, such as \"node0/nic0/tx=0.5@100ms\"", text)
+	if !ok || err != nil || !(x >= leastFactor && x <= 1) {
+		return fault{}, fmt.Errorf("%q is not a fault; write NAME=FACTOR or NAME=FACTOR@TIME with a factor from 0.000001 to 1, such as \"node0/nic0/tx=0.5@100ms\"", text)
 	}
 	f := fault{name: strings.TrimSpace(name), factor: x}
 	if timed {

@@ -53,7 +53,7 @@ func TestJitterIsSeeded(t *testing.T) {
 func TestBadFaults(t *testing.T) {
 	for _, f := range []step.Faults{
 		{Links: []string{"node0"}}, {Links: []string{"x=2"}}, {Links: []string{"x=0.5@3"}},
-		{GPUs: []string{"9=0.5"}}, {GPUs: []string{"a=0.5"}}, {Jitter: -1},
+		{GPUs: []string{"9=0.5"}}, {GPUs: []string{"0=1e-12"}}, {GPUs: []string{"a=0.5"}}, {Jitter: -1},
 	} {
 		assert.Error(t, f.Validate(4), "%+v", f)
 	}
