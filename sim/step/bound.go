@@ -38,10 +38,8 @@ func (j *Job) memoryBound() int64 {
 		s := &j.stages[r]
 		saved := make([]int64, len(s.chunks))
 		for c, cc := range s.chunks {
-			for id, keeps := range cc.saved {
-				if t := &cc.chunk.Tensors[id]; keeps && !t.Kept {
-					saved[c] += t.Bytes
-				}
+			if !j.Config.Data.dynamic() { // else micro-batches may be shorter
+				saved[c] = keptBytes(cc.chunk)
 			}
 		}
 		var live, peak int64
@@ -54,21 +52,52 @@ func (j *Job) memoryBound() int64 {
 				live -= saved[a.Chunk]
 			}
 		}
-		most = max(most, peak+j.heldBytes(s)+int64(j.Config.GPU.ContextBytes))
+		most = max(most, fullBytes(j.Config, &j.dp, j.opt, s.gradElements, peak)+int64(j.Config.GPU.ContextBytes))
 	}
 	return most
 }
 
-// heldBytes is what a rank holds from its second step on.
-func (j *Job) heldBytes(s *stage) int64 {
-	shards, weights := int64(1), s.gradElements*j.dp.paramBytes
-	if j.dp.sharded() {
-		shards = j.dp.ranks
+// keptBytes is what a chunk's forward writes and leaves for its backward.
+func keptBytes(chunk *model.Chunk) int64 {
+	kept := make([]bool, len(chunk.Tensors))
+	for i := range chunk.Forward {
+		for _, id := range chunk.Forward[i].Writes {
+			kept[id] = !chunk.Tensors[id].Kept // those all micro-batches share
+		}
 	}
-	if j.dp.zero >= 3 {
-		weights /= shards
+	for _, ids := range model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0] {
+		for _, id := range ids {
+			kept[id] = false
+		}
 	}
-	return weights + s.gradElements*j.dp.gradBytes/shards + s.ownElements*(j.opt.Master+j.opt.States)
+	var sum int64
+	for id, is := range kept {
+		if is {
+			sum += chunk.Tensors[id].Bytes
+		}
+	}
+	return sum
+}
+
+// fullBytes is the least peak of a rank that keeps activations alive beside what
+// its parameters take from the second step on. Only Megatron's gradients are
+// there before the step's first backward. FSDP keeps fp32 shards of weights and
+// gradients and no further copy.
+func fullBytes(c *Config, dp *dataParallel, opt Optimizer, parameters, activations int64) int64 {
+	layout := c.stateLayout()
+	if layout == shardedLayout {
+		n := parameters / c.shards()
+		return n*(4+opt.States) + max(4*n, activations)
+	}
+	own := parameters
+	if dp.zero >= 1 {
+		own /= dp.ranks
+	}
+	held, gradients := parameters*dp.paramBytes+own*(opt.Master+opt.States), parameters*dp.gradBytes
+	if layout == megatronLayout {
+		return held + gradients + activations
+	}
+	return held + max(gradients, activations)
 }
 
 // timeBound is the longest path through the program, or the busiest stream of

@@ -135,7 +135,7 @@ func (b *Bounder) costs(c *Config, spec *model.Spec) (*chunkBound, error) {
 	if err != nil {
 		return nil, err
 	}
-	regular := true
+	regular := !c.Data.dynamic()
 	if spec.Checkpointing.Every > 1 { // layers differ: as if nothing were recomputed or kept
 		spec.Checkpointing, regular = model.Checkpointing{}, false
 	}
@@ -155,11 +155,8 @@ func (b *Bounder) cost(chunk *model.Chunk, tp int, cluster *clusterBound, saves 
 		forward: blockingTime(chunk.Forward, b.compiler, collective), input: blockingTime(input, b.compiler, collective),
 		weight: blockingTime(weight, b.compiler, collective), parameters: chunk.Parameters,
 	}
-	lives := model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)
-	for id, saved := range savedTensors(chunk, lives[0]) {
-		if saved && saves && !chunk.Tensors[id].Kept {
-			out.saved += chunk.Tensors[id].Bytes
-		}
+	if saves {
+		out.saved = keptBytes(chunk)
 	}
 	return out
 }
@@ -288,22 +285,11 @@ func memoryBound(c *Config, kind string, dp *dataParallel, opt Optimizer, at []c
 			parameters += at[s].parameters
 			saved += at[s].saved
 		}
-		own, shards := parameters, int64(1)
-		if dp.zero >= 1 {
-			own = (parameters + dp.ranks - 1) / dp.ranks
-		}
-		if dp.sharded() {
-			shards = dp.ranks
-		}
-		weights := parameters * dp.paramBytes
-		if dp.zero >= 3 {
-			weights /= shards
-		}
 		activations := inFlight(c, kind, r) * saved
 		if len(at) > pp { // the first micro-batch's backward begins when it is through all chunks
 			activations = saved
 		}
-		most = max(most, weights+parameters*dp.gradBytes/shards+own*(opt.Master+opt.States)+activations)
+		most = max(most, fullBytes(c, dp, opt, parameters, activations))
 	}
 	return most + int64(c.GPU.ContextBytes)
 }
