@@ -34,7 +34,11 @@ func (b *builder) embedding() value {
 			dy = whole
 		}
 		grad := b.tensor("weight_grad", table, 1, b.element())
-		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy), b.keepGrad(ids(grad)))
+		b.memory("zero_wgrad", BackwardWeight, gpu.Copy, 0, table*b.element(), nil, b.keepGrad(ids(grad)))
+		b.memory("wgrad", BackwardWeight, gpu.Embedding, n, n, ids(dy, grad), nil)
+		if main := table * b.GradDtype.Bytes(); !b.GatherParams { // autograd gives a whole table, which is added
+			b.memory("add_grad", BackwardWeight, gpu.Elementwise, table*b.element()+main, main, ids(grad), nil)
+		}
 	})
 	if b.EmbeddingNorm {
 		out = b.norm("norm", out)

@@ -75,3 +75,14 @@ func TestAmaxGroup(t *testing.T) {
 	assert.EqualValues(t, 4, n, "two micro-batches, forward and backward")
 	assert.Positive(t, res.Stages[0].DP)
 }
+
+// TestArrival: the gap behind a layer's collective grows with its ranks.
+func TestArrival(t *testing.T) {
+	exposed := func(tp int) sim.Time {
+		c := small(t, step.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
+		c.NCCL.Model = "free"
+		c.Host.Framework = "eager"
+		return run(t, c, step.Options{}).Stages[0].TP
+	}
+	assert.Greater(t, exposed(8), exposed(2))
+}

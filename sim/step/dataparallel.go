@@ -151,6 +151,7 @@ func (d *dataParallel) gradHook(cc *chunkCode) func(*emitter, *model.Op) {
 		ready += op.Elements
 		left -= op.Elements
 		if ready >= d.bucket || (left <= 0 && ready > 0) {
+			e.average(d, ready)
 			e.queue("grad_reduce", d.gradComm(ready))
 			ready = 0
 		}

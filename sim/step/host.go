@@ -34,6 +34,11 @@ type hostCost struct {
 // show them.
 const handOver = 12 * sim.Microsecond
 
+// arrival is what a collective inside of a layer takes longer for each rank
+// beyond the first than NCCL's own benchmark shows. SimuMax's fit of all-gathers
+// as PyTorch runs them on eight B200 has 9 us a rank (b200_bf16_ceperm.json).
+const arrival = 5 * sim.Microsecond
+
 // blockedLaunch is what an operator costs beside its own time on the host when
 // the host waits for its kernels one by one: the CPU wakes up and launches into
 // an idle GPU. Fitted on a random half of BLOOM's layout sweep.

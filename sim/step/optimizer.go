@@ -91,6 +91,7 @@ func (j *Job) reduceGrads(e *emitter, s *stage) {
 		e.drain(model.DP)
 	default:
 		for _, cc := range s.chunks {
+			e.average(&j.dp, cc.chunk.Parameters)
 			e.communicate("grad_reduce", j.dp.gradComm(cc.chunk.Parameters), false, 0)
 		}
 	}
@@ -98,6 +99,11 @@ func (j *Job) reduceGrads(e *emitter, s *stage) {
 		c := model.Comm{Group: model.Embedding, Collective: model.AllReduce, Bytes: s.tied * j.dp.gradBytes}
 		e.communicate("embedding_all_reduce", c, false, 0)
 	}
+}
+
+// average divides gradients by the replicas before they are summed.
+func (e *emitter) average(d *dataParallel, elements int64) {
+	e.stream("average_grads", gpu.Elementwise, elements*d.gradBytes, elements*d.gradBytes)
 }
 
 // gradNorm finds the norm of all gradients and clips; the host reads the norm,

@@ -127,7 +127,7 @@ func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
 	if m.job.Config.Host.LaunchBlocking {
 		rs.host = max(rs.host, m.engine.Now())
 	}
-	gap := rs.present().dur
+	gap := m.gap(rs.present(), g)
 	m.next(r)
 	if gap > 0 {
 		m.book(rs, b, m.engine.Now()+gap)
@@ -135,6 +135,15 @@ func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
 		return
 	}
 	m.advance(r)
+}
+
+// gap is what a blocking collective costs a rank's GPU beside its own time: two
+// changes of stream and, inside of layers, the ranks' unequal arrival.
+func (m *machine) gap(in *instr, g *group) sim.Time {
+	if in.dur > 0 && (g.kind == model.TP || g.kind == model.CP) {
+		return in.dur + arrival*sim.Time(len(g.ranks)-1)
+	}
+	return in.dur
 }
 
 // present is the instruction that the rank is at.
