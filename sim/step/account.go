@@ -187,11 +187,14 @@ func (a *account) runAction(act *action, last bool) {
 	}
 	for pc, ops := range act.block.memory {
 		a.pc = int32(pc)
-		for _, op := range ops {
+		for i, op := range ops {
+			if op.free && (i == 0 || !ops[i-1].free) {
+				a.sample(true)
+			}
 			a.apply(cc[op.part], tensors[op.part], refs[op.part], op)
 		}
-		if len(ops) > 0 {
-			a.sample()
+		if n := len(ops); n > 0 {
+			a.sample(!ops[n-1].free)
 			a.driver()
 		}
 	}
@@ -205,7 +208,7 @@ func (a *account) runAction(act *action, last bool) {
 	}
 	if last {
 		a.update()
-		a.sample()
+		a.sample(false)
 		a.driver()
 		a.evaluate()
 		a.alloc.DriverWork() // not of the step

@@ -60,7 +60,7 @@ func (a *account) forward(e *evaluation) {
 			a.free(&refs[id])
 		}
 	}
-	a.sample()
+	a.sample(false)
 	a.freeAll(refs)
-	a.sample()
+	a.sample(false)
 }

@@ -2,10 +2,12 @@ package step
 
 import "trainsim/memory"
 
-// memPoint is a counter's new value behind an instruction of the last step.
+// memPoint is a counter's new value in the last step: from the start of an
+// instruction on, which allocates, or from its end on, which frees.
 type memPoint struct {
 	action, pc int32
 	counter    int32
+	early      bool
 	value      int64
 }
 
@@ -26,15 +28,16 @@ func (a *account) mark() {
 	a.points, a.driven = a.points[:0], a.driven[:0]
 }
 
-// sample records the counters that changed in the last step.
-func (a *account) sample() {
+// sample records the counters that changed in the last step, from the start of
+// the present instruction on (early) or from its end on.
+func (a *account) sample(early bool) {
 	if !a.recording() {
 		return
 	}
 	v := a.values()
 	for k := range v {
 		if v[k] != a.last[k] {
-			a.points = append(a.points, memPoint{a.action, a.pc, int32(k), v[k]})
+			a.points = append(a.points, memPoint{a.action, a.pc, int32(k), early, v[k]})
 		}
 	}
 	a.last = v

@@ -27,7 +27,7 @@ func (a *account) update() {
 			}
 		}
 	}
-	a.sample()
+	a.sample(false)
 	a.freeAll(passing)
 }
 

@@ -138,7 +138,11 @@ func (rc *recorder) memory(rs *rankState, at sim.Time) {
 		if p.action > rs.action || (p.action == rs.action && p.pc > rs.pc) {
 			return
 		}
-		rc.rec.Set(max(at, rs.clock), rd.counters[p.counter], p.value)
+		when := rs.clock
+		if p.early {
+			when = at
+		}
+		rc.rec.Set(max(at, when), rd.counters[p.counter], p.value)
 		rd.cursor++
 	}
 }
