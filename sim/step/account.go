@@ -1,6 +1,7 @@
 package step
 
 import (
+	"context"
 	"trainsim/memory"
 	"trainsim/sim/model"
 )
@@ -33,11 +34,17 @@ type RankMemory struct {
 const steadySteps = 2
 
 // Account replays the allocations of one rank of every pipeline rank.
-func (j *Job) Account() ([]RankMemory, error) {
+func (j *Job) Account() ([]RankMemory, error) { return j.account(context.Background()) }
+
+// account is Account until ctx is done.
+func (j *Job) account(ctx context.Context) ([]RankMemory, error) {
 	out := make([]RankMemory, len(j.stages))
 	for s := range j.stages {
-		m, err := j.accountStage(s)
+		m, err := j.accountStage(ctx, s)
 		if err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		out[s] = m
@@ -47,17 +54,17 @@ func (j *Job) Account() ([]RankMemory, error) {
 
 // accountStage runs with the device's memory and, where that does not do, once
 // more with memory enough, to know what would be needed.
-func (j *Job) accountStage(stage int) (RankMemory, error) {
+func (j *Job) accountStage(ctx context.Context, stage int) (RankMemory, error) {
 	a, err := j.newAccount(stage, int64(j.Config.GPU.Memory))
 	if err != nil {
 		return RankMemory{}, err
 	}
-	oom := a.run()
+	oom := a.run(ctx)
 	if oom != nil {
 		if a, err = j.newAccount(stage, roomy); err != nil {
 			return RankMemory{}, err
 		}
-		a.run()
+		a.run(ctx)
 	}
 	m := a.result()
 	m.Capacity, m.OOM = int64(j.Config.GPU.Memory), oom
@@ -141,7 +148,7 @@ func (a *account) steady() bool {
 }
 
 // run replays the steps and returns the allocation that failed.
-func (a *account) run() *OOM {
+func (a *account) run(ctx context.Context) *OOM {
 	for _, bytes := range a.outside {
 		if !a.alloc.TakeExternal(bytes) {
 			a.fail(&memory.OutOfMemory{Requested: bytes}, "CUDA context and communicators")
@@ -161,6 +168,9 @@ func (a *account) run() *OOM {
 		for i := range script {
 			if a.full != nil {
 				return a.oom()
+			}
+			if i%64 == 0 && ctx.Err() != nil {
+				return nil // the caller returns the context's error
 			}
 			a.action = int32(i)
 			a.runAction(&script[i], i == len(script)-1)

@@ -148,7 +148,7 @@ func (j *Job) StageMemory(stage int) (RankMemory, error) {
 	if err != nil {
 		return RankMemory{}, err
 	}
-	oom := a.run()
+	oom := a.run(context.Background())
 	m := a.result()
 	m.Capacity, m.OOM = int64(j.Config.GPU.Memory), oom
 	return m, nil

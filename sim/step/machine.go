@@ -1,6 +1,8 @@
 package step
 
 import (
+	"fmt"
+
 	"trainsim/interconnect"
 	"trainsim/sim"
 	"trainsim/sim/model"
@@ -254,6 +256,10 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 	return true
 }
 
+// longestKernel is what no kernel of a real job takes; times beyond would leave
+// the clock's range.
+const longestKernel = 100_000 * sim.Second
+
 // slowedKey is a kernel beside collectives that hold some multiprocessors.
 type slowedKey struct{ kernel, held int32 }
 
@@ -283,6 +289,10 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 	}
 	if m.troubles != nil {
 		dur = m.troubles.trouble(r, start, dur)
+	}
+	if dur > longestKernel {
+		m.engine.Fail(fmt.Errorf("%s takes %v on rank %d, more than simulated time is for; write a faster gpu", m.job.compiler.names[in.name], dur, m.crew.rank(r)))
+		return
 	}
 	rs.beginAction(a, start)
 	m.book(rs, bookOf[in.what], start+dur)

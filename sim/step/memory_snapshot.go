@@ -1,6 +1,10 @@
 package step
 
-import "trainsim/memory"
+import (
+	"context"
+
+	"trainsim/memory"
+)
 
 // Snapshot replays the allocations of a stage's first rank once more and
 // returns the allocator as torch.cuda.memory._snapshot would: its segments when
@@ -11,7 +15,7 @@ func (j *Job) Snapshot(stage int, history bool) (*memory.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	failed := a.run() != nil
+	failed := a.run(context.Background()) != nil
 	s := a.alloc.Snapshot()
 	if !failed {
 		s.Segments = a.alloc.SegmentsAtPeak()
