@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"trainsim/schedule"
+	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
@@ -224,7 +225,10 @@ func (s *Space) schedules(l Layout, each func(Layout)) {
 
 // switches calls each for what is on or off.
 func (s *Space) switches(l Layout, each func(Layout)) {
-	recompute := []string{"none", "selective", "full"}
+	recompute := []string{"none", "full"}
+	if s.Base.Model.Attention == model.Unfused { // fused attention keeps nothing that selective recomputation could save
+		recompute = []string{"none", "selective", "full"}
+	}
 	if fixed, ok := s.Fixed["training.recompute"]; ok {
 		recompute = []string{fixed}
 	}

@@ -44,7 +44,8 @@ searches tensor, pipeline, data and context parallelism, micro-batches and their
 size, schedule, virtual stages, recomputation, ZeRO and sequence parallelism.
 Layouts that a proved bound or the memory account rules out are not simulated;
 the results are those of simulating all. Tensor and context parallelism stay
-inside a node, micro-batches are powers of two; --fix allows other values.
+inside a node, micro-batches are powers of two, and selective recomputation is
+for attention that is not fused; --fix allows other values.
 
 It prints the ten fastest layouts that fit with why, and the front of step time
 against memory to spare, and writes plan.csv, plan.json, plan.png and the fastest
