@@ -34,13 +34,13 @@ type RankMemory struct {
 const steadySteps = 2
 
 // Account replays the allocations of one rank of every pipeline rank.
-func (j *Job) Account() ([]RankMemory, error) { return j.account(context.Background()) }
+func (j *Job) Account() ([]RankMemory, error) { return j.account(context.Background(), false) }
 
-// account is Account until ctx is done.
-func (j *Job) account(ctx context.Context) ([]RankMemory, error) {
+// account is Account until ctx is done, with the timeline if points is set.
+func (j *Job) account(ctx context.Context, points bool) ([]RankMemory, error) {
 	out := make([]RankMemory, len(j.stages))
 	for s := range j.stages {
-		m, err := j.accountStage(ctx, s)
+		m, err := j.accountStage(ctx, s, points)
 		if err != nil {
 			return nil, err
 		}
@@ -54,16 +54,18 @@ func (j *Job) account(ctx context.Context) ([]RankMemory, error) {
 
 // accountStage runs with the device's memory and, where that does not do, once
 // more with memory enough, to know what would be needed.
-func (j *Job) accountStage(ctx context.Context, stage int) (RankMemory, error) {
+func (j *Job) accountStage(ctx context.Context, stage int, points bool) (RankMemory, error) {
 	a, err := j.newAccount(stage, int64(j.Config.GPU.Memory))
 	if err != nil {
 		return RankMemory{}, err
 	}
+	a.timeline = points
 	oom := a.run(ctx)
 	if oom != nil {
 		if a, err = j.newAccount(stage, roomy); err != nil {
 			return RankMemory{}, err
 		}
+		a.timeline = points
 		a.run(ctx)
 	}
 	m := a.result()
@@ -80,27 +82,29 @@ const roomy = 1 << 45
 
 // account is one replay.
 type account struct {
-	job     *Job
-	stage   int
-	outside [memory.NumKinds]int64
-	alloc   *memory.Allocator
-	state   stateLayout
-	owned   []int64 // elements of the optimizer's tensors
-	live    map[liveKey][]memory.Ref
-	kept    map[string]bool        // tensors that stay, by name
-	pool    map[int][][]memory.Ref // spare slices by length
-	lengths [][]int64              // of sequences, by step and micro-batch; nil if all are the same
-	sizes   map[sizeKey][]model.Tensor
-	passes  []evaluation
-	step    int
-	action  int32
-	pc      int32
-	points  []memPoint
-	driven  []driverPoint
-	last    [memory.NumKinds + 1]int64
-	atStart [memory.NumKinds + 1]int64
-	grads   bool // gradients exist
-	states  bool // optimizer states exist
+	job *Job
+	// timeline: keep the points of the last step for a recording.
+	timeline bool
+	stage    int
+	outside  [memory.NumKinds]int64
+	alloc    *memory.Allocator
+	state    stateLayout
+	owned    []int64 // elements of the optimizer's tensors
+	live     map[liveKey][]memory.Ref
+	kept     map[string]bool        // tensors that stay, by name
+	pool     map[int][][]memory.Ref // spare slices by length
+	lengths  [][]int64              // of sequences, by step and micro-batch; nil if all are the same
+	sizes    map[sizeKey][]model.Tensor
+	passes   []evaluation
+	step     int
+	action   int32
+	pc       int32
+	points   []memPoint
+	driven   []driverPoint
+	last     [memory.NumKinds + 1]int64
+	atStart  [memory.NumKinds + 1]int64
+	grads    bool // gradients exist
+	states   bool // optimizer states exist
 	// evaluating: the failure, if any, is in the evaluation.
 	evaluating bool
 	// startPeak is the peak before the first step.

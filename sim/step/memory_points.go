@@ -31,7 +31,7 @@ func (a *account) mark() {
 // sample records the counters that changed in the last step, from the start of
 // the present instruction on (early) or from its end on.
 func (a *account) sample(early bool) {
-	if !a.recording() {
+	if !a.timeline || !a.recording() {
 		return
 	}
 	v := a.values()

@@ -90,7 +90,7 @@ func Run(ctx context.Context, c *Config, o Options) (*Result, error) {
 // healthy cluster as well, to know what they cost. With an ErrDeadlock it
 // returns what was done until then.
 func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
-	account, err := j.account(ctx)
+	account, err := j.account(ctx, !o.NoRecording)
 	if err != nil {
 		return nil, err
 	}
