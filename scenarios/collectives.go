@@ -63,17 +63,11 @@ func ReadCollectives(r io.Reader, name, cluster string) ([]Collective, error) {
 		return nil, fileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
 	}
 	var out []Collective
-	for {
-		record, err := c.Read()
-		if errors.Is(err, io.EOF) {
-			return out, nil
-		}
-		if err != nil {
-			return nil, csvError(name, err)
-		}
-		row := runRow{file: name, header: h, record: record, place: c.FieldPos}
-		out = append(out, row.collective(cluster))
+	err = eachRow(c, name, h, func(row *runRow) { out = append(out, row.collective(cluster)) })
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
 // collective turns the row into a Collective.

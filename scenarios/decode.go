@@ -95,7 +95,7 @@ func (d *decoder) unknown(value *node, fields []field, table *node, path, key st
 	}
 	known = append(known, extraKeys[path]...)
 	hint := didYouMean(key, known)
-	if near := nearest(key, known); near != "" {
+	if near := Nearest(key, known); near != "" {
 		if table.get(near) == nil {
 			d.bad[join(path, near)] = true
 		}

@@ -75,10 +75,10 @@ func nearestKey(want string) string {
 		paths = append(paths, k.Path)
 	}
 	sort.Strings(ends)
-	if n := nearest(want, paths); n != "" {
+	if n := Nearest(want, paths); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
-	if n := nearest(want[strings.LastIndexByte(want, '.')+1:], ends); n != "" {
+	if n := Nearest(want[strings.LastIndexByte(want, '.')+1:], ends); n != "" {
 		return fmt.Sprintf("did you mean %q?", byEnd[n])
 	}
 	return "trainsim explain without a key lists them all"

@@ -144,7 +144,7 @@ func TestNearest(t *testing.T) {
 		"microbatchs": "microbatches", "micro_batches": "microbatches", "microbatchsize": "microbatch_size", "knid": "kind",
 		"virtual": "virtual_stages", "Kind": "kind", "tpp": "tp", "x": "", "overlap": "", "": "",
 	} {
-		assert.Equal(t, want, nearest(word, keys), word)
+		assert.Equal(t, want, Nearest(word, keys), word)
 	}
 }
 
@@ -154,7 +154,7 @@ func TestNearestHolds(t *testing.T) {
 	for word, want := range map[string]string{
 		"rtx-4090": "rtx4090-24gb", "4090": "rtx4090-24gb", "RTX_3090": "rtx3090-24gb", "70b": "llama-3-70b", "tpu": "", "8": "",
 	} {
-		assert.Equal(t, want, nearest(word, names), word)
+		assert.Equal(t, want, Nearest(word, names), word)
 	}
 }
 

@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// nearest returns the candidate that a misspelt word most likely means, or ""
+// Nearest returns the candidate that a misspelt word most likely means, or ""
 // when none is near: at most a third of the longer word's letters may differ. A
 // candidate that goes on after the word, or begins before it, is near, too; else
 // one that has the word in it.
-func nearest(word string, candidates []string) string {
+func Nearest(word string, candidates []string) string {
 	low := strings.ToLower(word)
 	best, bestClose, bestWhole := "", len(word), 0
 	for _, c := range candidates {
@@ -84,7 +84,7 @@ func distance(a, b string) int {
 // didYouMean is the hint about the nearest candidate, or about all of them when
 // there are few and none is near.
 func didYouMean(word string, candidates []string) string {
-	if n := nearest(word, candidates); n != "" {
+	if n := Nearest(word, candidates); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	if len(candidates) <= 16 {

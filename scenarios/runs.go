@@ -76,16 +76,24 @@ func ReadRuns(r io.Reader, name string) ([]Run, error) {
 	}
 	machines := machines{dir: filepath.Dir(name)}
 	var out []Run
+	err = eachRow(c, name, h, func(row *runRow) { out = append(out, row.read(&machines)) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// eachRow calls f for every record below a table's header.
+func eachRow(c *csv.Reader, name string, h *header, f func(*runRow)) error {
 	for {
 		record, err := c.Read()
 		if errors.Is(err, io.EOF) {
-			return out, nil
+			return nil
 		}
 		if err != nil {
-			return nil, csvError(name, err)
+			return csvError(name, err)
 		}
-		row := runRow{file: name, header: h, record: record, place: c.FieldPos}
-		out = append(out, row.read(&machines))
+		f(&runRow{file: name, header: h, record: record, place: c.FieldPos})
 	}
 }
 

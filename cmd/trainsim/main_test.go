@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
 )
 
 // result is what one command line did.
@@ -156,11 +158,8 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"rnu": "run", "memry": "memory", "shedule": "schedule", "sweeep": "sweep", "mem": "memory", "banana": "", "x": "", "SWEEP": "sweep",
 	} {
-		assert.Equal(t, want, nearest(name, names), name)
+		assert.Equal(t, want, scenarios.Nearest(name, names), name)
 	}
-	assert.Equal(t, 1, edits("ab", "ba"))
-	assert.Equal(t, 3, edits("", "abc"))
-	assert.Equal(t, 3, edits("kitten", "sitting"))
 }
 
 func listDir(t *testing.T, dir string) (names []string) {
