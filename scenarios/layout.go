@@ -102,7 +102,7 @@ func (l *loader) checkStages(cfg *step.Config, stages int) {
 	}
 	slots := layers
 	switch s.FirstLastLayers {
-	case "auto":
+	case "auto", "auto-memory":
 		return
 	case "embedding-balanced", "one-fewer-each":
 		slots = layers + 2

@@ -141,8 +141,13 @@ func (j *Job) makeProgram(o schedule.Options) error {
 
 // splitLayers is Config.SplitLayers and what needs costs.
 func (j *Job) splitLayers(stages int) ([]int, error) {
-	if len(j.Config.Schedule.LayersPerStage) == 0 && j.Config.Schedule.FirstLastLayers == "auto" {
-		return j.balanceTime(stages), nil
+	if len(j.Config.Schedule.LayersPerStage) == 0 {
+		switch j.Config.Schedule.FirstLastLayers {
+		case "auto":
+			return j.balanceTime(stages), nil
+		case "auto-memory":
+			return j.Config.balanceMemory(j.balanceTime(stages))
+		}
 	}
 	return j.Config.SplitLayers(stages)
 }

@@ -18,7 +18,7 @@ func (c *Config) SplitLayers(stages int) ([]int, error) {
 	case "one-fewer-each":
 		return oneFewerEach(layers, stages)
 	}
-	return nil, fmt.Errorf("first_last_layers %q is unknown; write \"even\", \"embedding-balanced\", \"one-fewer-each\" or \"auto\", or list layers_per_stage", s.FirstLastLayers)
+	return nil, fmt.Errorf("first_last_layers %q is unknown; write \"even\", \"embedding-balanced\", \"one-fewer-each\", \"auto\" or \"auto-memory\", or list layers_per_stage", s.FirstLastLayers)
 }
 
 func explicitLayers(list []int, stages, layers int) ([]int, error) {
