@@ -27,8 +27,16 @@ func assumptions(j *step.Job) []string {
 	}
 	out = append(out,
 		"Collectives that overlap computation take one multiprocessor a channel from the kernels beside them.",
-		"Not modelled: data loading, checkpoints, thermal throttling, jitter, other jobs on the fabric.")
+		"Not modelled: data loading, checkpoints, thermal throttling, "+jitter(c)+"other jobs on the fabric.")
 	return out
+}
+
+// jitter names jitter among what is not modelled, unless the scenario has some.
+func jitter(c *step.Config) string {
+	if c.Faults.Jitter > 0 {
+		return ""
+	}
+	return "jitter, "
 }
 
 func gradientAssumption(c *step.Config) string {
