@@ -38,11 +38,13 @@ func linkBars(rep *report.Report, o Options) (*Figure, error) {
 	}), nil
 }
 
+// linkCount tells how many links are shown of those that the recording or the
+// report has: on a large cluster both hold the busiest only.
 func linkCount(shown, all int) string {
 	if shown == all {
 		return strconv.Itoa(all) + " links with load"
 	}
-	return strconv.Itoa(shown) + " of " + strconv.Itoa(all) + " links with load"
+	return strconv.Itoa(shown) + " of the " + strconv.Itoa(all) + " recorded links with load"
 }
 
 func drawLinkBars(c draw.Canvas, t theme, links []link) {

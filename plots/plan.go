@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -134,22 +135,51 @@ func (f *planFigure) drawSize(c draw.Canvas, p *plot.Plot, t theme, i int) {
 	for k := range s.Front {
 		t.spot(c, at(&s.Front[k]), col, false)
 	}
-	var last vg.Point
 	for k := range s.Best {
-		pt := at(&s.Best[k])
-		t.ring(c, pt)
+		t.ring(c, at(&s.Best[k]))
 		if len(f.plan.Sizes) > 1 {
+			return
+		}
+	}
+	f.drawRanks(c, t, s.Best, at, c.Y(p.Y.Norm(f.capacity)))
+}
+
+// drawRanks writes the ranks beside their rings. One in a crowd without a free
+// side goes unwritten: its ring stands, and the bars tell its layout.
+func (f *planFigure) drawRanks(c draw.Canvas, t theme, best []report.PlanEntry, at func(*report.PlanEntry) vg.Point, capacity vg.Length) {
+	sty := t.text(13)
+	sty.XAlign, sty.YAlign = draw.XCenter, yMiddle
+	var rings []vg.Point
+	for k := range best {
+		rings = append(rings, at(&best[k]))
+	}
+	labels := placeRanks(rings, capacity, t.pt(14))
+	for k := range best { // in order, for the same bytes each time
+		if label, ok := labels[k]; ok {
+			c.FillText(sty, label, strconv.Itoa(best[k].Rank))
+		}
+	}
+}
+
+// placeRanks gives each ring, the first before the others, the first side that
+// is free of rings, of the ranks placed before and of the line of the capacity.
+// A ring without a free side is left out. Size is what a rank takes.
+func placeRanks(rings []vg.Point, capacity, size vg.Length) map[int]vg.Point {
+	d := size * 1.07
+	taken := slices.Clone(rings)
+	labels := map[int]vg.Point{}
+	for k, ring := range rings {
+		for _, side := range []vg.Point{{X: d, Y: d}, {X: d, Y: -d}, {X: -d, Y: -d}, {X: -d, Y: d}, {X: d}, {X: -d}, {Y: -d}, {Y: d}} {
+			label := ring.Add(side)
+			onLine := max(label.Y-capacity, capacity-label.Y) < size*0.65
+			if onLine || slices.ContainsFunc(taken, func(o vg.Point) bool { return near(label, o, size) }) {
+				continue
+			}
+			taken, labels[k] = append(taken, label), label
 			break
 		}
-		sty := t.text(13)
-		sty.YAlign = yMiddle
-		label := vg.Point{X: pt.X + t.pt(10), Y: pt.Y + t.pt(9)}
-		if k > 0 && near(label, last, t.pt(13)) {
-			continue
-		}
-		last = label
-		c.FillText(sty, label, strconv.Itoa(s.Best[k].Rank))
 	}
+	return labels
 }
 
 // near reports whether two labels would lie on each other.

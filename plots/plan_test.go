@@ -3,10 +3,14 @@ package plots
 import (
 	"bytes"
 	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/vg"
 
 	"trainsim/sim/report"
 )
@@ -49,4 +53,33 @@ func TestPlanFigure(t *testing.T) {
 	assert.Equal(t, 6.0, several.slowest)
 	_, err := Plan(&report.Plan{}, Options{})
 	assert.ErrorIs(t, err, errNoPlan)
+}
+
+// No rank lies on a ring, on another rank or on the line of the capacity,
+// however crowded the fastest layouts are.
+func TestPlanRanksDoNotOverlap(t *testing.T) {
+	const size, capacity = 14, 40
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 500 {
+		rings := make([]vg.Point, 10)
+		spread := 1 + 60*rng.Float64()
+		for i := range rings {
+			rings[i] = vg.Point{X: vg.Length(spread * rng.Float64()), Y: vg.Length(spread * rng.Float64())}
+		}
+		taken := slices.Clone(rings)
+		labels := placeRanks(rings, capacity, size)
+		for i := range rings {
+			label, ok := labels[i]
+			if !ok {
+				continue
+			}
+			assert.Greater(t, math.Abs(float64(label.Y-capacity)), 0.6*size)
+			for _, o := range taken {
+				require.False(t, near(label, o, size), "%v on %v", label, o)
+			}
+			taken = append(taken, label)
+		}
+	}
+	assert.Contains(t, placeRanks([]vg.Point{{X: 5, Y: 5}, {X: 5, Y: 5}}, capacity, size), 0)
+	assert.Len(t, placeRanks([]vg.Point{{}, {X: 100}}, capacity, size), 2, "with room all are written")
 }

@@ -159,7 +159,6 @@ type chunkCode struct {
 type blockKey struct {
 	op          schedule.Op
 	first, last bool // first forward and last backward of the step
-	split       bool // the schedule runs the backward in two parts
 	bucket      int32
 }
 

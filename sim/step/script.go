@@ -19,7 +19,7 @@ func (j *Job) buildStages() error {
 			s.chunks = append(s.chunks, j.chunk(p.Stage(r, c), split))
 		}
 		j.countParameters(s)
-		j.buildScript(r, s, split)
+		j.buildScript(r, s)
 	}
 	return nil
 }
@@ -59,11 +59,11 @@ func (j *Job) ends() (first, last int) {
 	return first, last
 }
 
-func (j *Job) buildScript(rank int, s *stage, split bool) {
+func (j *Job) buildScript(rank int, s *stage) {
 	begin, end := j.stepBlocks(s)
 	s.script = append(s.script, bare(begin, j.compiler.name("begin")))
 	list := j.Program.Lists[rank]
-	b := &scriptBuilder{job: j, rank: rank, stage: s, split: split, seen: make([]bool, len(s.chunks)), last: j.lastBackwards(list, len(s.chunks))}
+	b := &scriptBuilder{job: j, rank: rank, stage: s, seen: make([]bool, len(s.chunks)), last: j.lastBackwards(list, len(s.chunks))}
 	for i := 0; i < len(list); i++ {
 		if list[i].Pair && i+1 < len(list) {
 			s.script = append(s.script, b.pair(i, list))
@@ -84,14 +84,13 @@ type scriptBuilder struct {
 	job   *Job
 	rank  int
 	stage *stage
-	split bool
 	seen  []bool
 	last  [][]bool // by chunk, action: gradients are complete behind it
 }
 
 // code returns the compiled block of an action.
 func (b *scriptBuilder) code(i int, a schedule.Action) *block {
-	key := blockKey{op: a.Op, split: b.split, last: b.last[a.Chunk][i]}
+	key := blockKey{op: a.Op, last: b.last[a.Chunk][i]}
 	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
 		b.seen[a.Chunk] = true
 		key.first, key.bucket = true, b.stage.firstBucket(int(a.Chunk), &b.job.dp)
