@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
@@ -71,7 +72,7 @@ func ReadRuns(r io.Reader, name string) ([]Run, error) {
 		return nil, csvError(name, err)
 	}
 	h := newHeader(header)
-	if err := h.check(name, c); err != nil {
+	if err := h.check(name, c, runColumns, "runs"); err != nil {
 		return nil, err
 	}
 	machines := machines{dir: filepath.Dir(name)}
@@ -117,15 +118,16 @@ func familyOf(id string) string {
 	return id
 }
 
-// machines caches the cluster presets of a table: many rows run on one.
+// machines caches the presets of a table: many rows run on one cluster.
 type machines struct {
-	dir   string
-	mu    sync.Mutex
-	known map[string]machine
+	dir    string
+	mu     sync.Mutex
+	known  map[string]loaded
+	models map[string]loaded
 }
 
-type machine struct {
-	config *step.Config // with nothing but its machine and the defaults
+type loaded struct {
+	config *step.Config // with nothing but the preset and the defaults
 	err    error
 }
 
@@ -137,7 +139,7 @@ func (m *machines) find(cluster string) (*step.Config, error) {
 	if !ok {
 		found.config, found.err = loadMachine(cluster, m.dir)
 		if m.known == nil {
-			m.known = map[string]machine{}
+			m.known = map[string]loaded{}
 		}
 		m.known[cluster] = found
 	}
@@ -145,16 +147,50 @@ func (m *machines) find(cluster string) (*step.Config, error) {
 }
 
 func loadMachine(cluster, dir string) (*step.Config, error) {
-	l := newLoader(&source{name: "cluster", dir: dir})
+	return loadPreset("cluster", cluster, dir)
+}
+
+// loadPreset returns a Config with nothing but a table's preset and the
+// defaults.
+func loadPreset(table, name, dir string) (*step.Config, error) {
+	l := newLoader(&source{name: table, dir: dir})
 	l.root = newTable(span{}, span{})
 	t := newTable(span{}, span{})
-	t.put("preset", &node{kind: stringNode, text: cluster})
-	l.root.put("cluster", t)
+	t.put("preset", &node{kind: stringNode, text: name})
+	l.root.put(table, t)
 	cfg := l.decode()
 	if len(l.out.problems) > 0 {
 		return nil, problemError(l.out.problems[0])
 	}
 	return cfg, nil
+}
+
+// model returns a model preset by its name, in which separators and case do
+// not count.
+func (m *machines) model(name string) (*model.Config, error) {
+	if m.models == nil {
+		m.models = map[string]loaded{}
+	}
+	found, ok := m.models[name]
+	if !ok {
+		found.config, found.err = loadPreset("model", sameLetters(name, builtinNames("models")), m.dir)
+		m.models[name] = found
+	}
+	if found.err != nil {
+		return nil, found.err
+	}
+	return &found.config.Model, nil
+}
+
+// sameLetters returns the candidate whose letters and digits are those of the
+// name, else the name.
+func sameLetters(name string, candidates []string) string {
+	for _, c := range candidates {
+		if shortName(c) == shortName(name) {
+			return c
+		}
+	}
+	return name
 }
 
 // problemError is a problem without its place, which the table's row gives.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"trainsim/sim/model"
 )
 
 // runRow is one record of a table of runs. Only the first thing wrong with it
@@ -15,6 +17,10 @@ type runRow struct {
 	record  []string
 	place   func(field int) (line, column int)
 	skipped string
+	// preset is the model that a table names; nil where columns describe it.
+	preset *model.Config
+	// defaults are what empty cells of a table stand for.
+	defaults map[string]string
 }
 
 // at returns where a column's cell stands; the row's start if it has none.
@@ -37,11 +43,12 @@ func (r *runRow) skip(column, format string, args ...any) {
 }
 
 func (r *runRow) text(column string) string {
-	i, ok := r.header.index[column]
-	if !ok || i >= len(r.record) {
-		return ""
+	if i, ok := r.header.index[column]; ok && i < len(r.record) {
+		if s := strings.TrimSpace(r.record[i]); s != "" {
+			return s
+		}
 	}
-	return strings.TrimSpace(r.record[i])
+	return r.defaults[column]
 }
 
 // word reads one of a column's words; an empty cell is the first argument.

@@ -80,10 +80,10 @@ var runColumns = []runColumn{
 	{"notes", false, nil, "free text"},
 }
 
-func columnNames() []string {
-	out := make([]string, len(runColumns))
-	for i := range runColumns {
-		out[i] = runColumns[i].name
+func columnNames(columns []runColumn) []string {
+	out := make([]string, len(columns))
+	for i := range columns {
+		out[i] = columns[i].name
 	}
 	return out
 }
@@ -106,16 +106,17 @@ func newHeader(record []string) *header {
 	return h
 }
 
-// check reports columns that do not exist, are missing or stand there twice.
-func (h *header) check(file string, c *csv.Reader) error {
+// check reports columns that a table of what does not have, that are missing
+// or stand there twice.
+func (h *header) check(file string, c *csv.Reader, columns []runColumn, what string) error {
 	var out []Problem
-	known := columnNames()
+	known := columnNames(columns)
 	for i, name := range h.names {
 		line, column := c.FieldPos(i)
 		p := Problem{File: file, Line: line, Column: column, Key: name}
 		switch {
 		case !contains(known, name):
-			p.Text = "is not a column of a table of runs; " + didYouMean(name, known)
+			p.Text = "is not a column of a table of " + what + "; " + didYouMean(name, known)
 		case h.index[name] != i:
 			p.Text = "is a column twice; write it once"
 		default:
@@ -123,8 +124,8 @@ func (h *header) check(file string, c *csv.Reader) error {
 		}
 		out = append(out, p)
 	}
-	for i := range runColumns {
-		c := &runColumns[i]
+	for i := range columns {
+		c := &columns[i]
 		if _, ok := h.index[c.name]; c.required && !ok {
 			out = append(out, Problem{File: file, Line: 1, Column: 1, Key: c.name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.name, c.text)})
 		}

@@ -104,10 +104,20 @@ func first(a, b int) int {
 	return b
 }
 
+// megatronVocab is Megatron-LM's default of make-vocab-size-divisible-by.
+const megatronVocab = 128
+
 // model reads the transformer. What the columns do not say follows from the
 // kind of block: gated blocks with RMS norms rotate queries and keys and have
 // no biases (Llama), the others learn positions and have biases (GPT).
 func (r *runRow) model(m *model.Config) {
+	if r.preset != nil {
+		*m = *r.preset
+		m.Layers, m.SeqLen = int64(r.count("layers", int(m.Layers))), int64(r.count("seq", 0))
+		m.KVHeads = int64(r.count("kv_heads", int(m.KV())))
+		m.Attention, m.VocabMultiple = model.AttentionKind(r.word("attention", "")), megatronVocab
+		return
+	}
 	m.Layers, m.Hidden = int64(r.count("layers", 0)), int64(r.count("hidden", 0))
 	m.Heads = int64(r.count("heads", 0))
 	m.KVHeads = int64(r.count("kv_heads", int(m.Heads)))
@@ -116,7 +126,7 @@ func (r *runRow) model(m *model.Config) {
 	m.MLP, m.Norm = model.MLP(r.word("mlp", "")), model.Norm(r.word("norm", ""))
 	m.Attention = model.AttentionKind(r.word("attention", ""))
 	m.TieEmbeddings = r.flag("tie_embeddings")
-	m.VocabMultiple = 128 // Megatron-LM's make-vocab-size-divisible-by
+	m.VocabMultiple = megatronVocab
 	m.Position, m.LinearBias, m.QKVBias = model.Learned, true, true
 	if m.Norm == model.RMSNorm {
 		m.Position, m.LinearBias, m.QKVBias = model.Rotary, false, false

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
+	"trainsim/scenarios"
 	"trainsim/sim/report"
 )
 
@@ -29,10 +30,21 @@ func newValidateCommand(a *app) *cobra.Command {
 		Short: "Score predictions against measurements",
 		Long: `validate predicts what was measured and prints the error of each row and of
 each family of rows. It knows by the header what a file holds: training runs,
+peak memory of single ranks, bytes of weights, gradients and optimizer states,
 collectives, matrix products or attention kernels. A row that cannot be
 predicted is listed with the reason and counts as missed by all of it. "-" is
-stdin.`,
+stdin.
+
+A table of rank memory needs the columns model (a preset), seq, tp, pp, dp, rank
+and max_allocated_mb or max_reserved_mb (MiB, as PyTorch's two figures). Other
+columns of a table of runs may be there; a cell that is empty or missing is a
+Megatron-Core job's: distributed optimizer, bf16, 1F1B, sequence parallel with
+tensor parallel, no recomputation, one sequence a micro-batch, on ` + scenarios.RankMemoryCluster + `
+(or --cluster). Where there are no columns layers and microbatches, the last word
+of source is read as a job's label, as in llama3_70b_l12_tp1_pp2_dp4_mbc4: 12
+layers, 4 micro-batches; without one they are the preset's layers and pp.`,
 		Example: `  trainsim validate runs.csv
+  trainsim validate rank_memory.csv --plot memory.png
   trainsim validate gemm.csv attention.csv --json
   trainsim validate runs.csv --plot runs.png`,
 		Args: cobra.MinimumNArgs(1),
@@ -41,7 +53,7 @@ stdin.`,
 	a.jsonFlag(cmd)
 	cmd.Flags().StringVar(&v.plot, "plot", "", "draw predicted against measured to `FILE` (.png, .svg or .pdf)")
 	cmd.Flags().StringVar(&v.gpu, "gpu", "", "predict kernels with the device preset `NAME`, whatever GPU the table names")
-	cmd.Flags().StringVar(&v.cluster, "cluster", "", "predict collectives with the cluster preset `NAME`, whatever machine the table names")
+	cmd.Flags().StringVar(&v.cluster, "cluster", "", "predict collectives and rank memory on the cluster preset `NAME`, whatever machine the table names")
 	cmd.Flags().IntVar(&v.jobs, "jobs", 0, "predict `N` rows at a time; 0 is one a core")
 	return cmd
 }
@@ -99,15 +111,14 @@ func (v *validateCommand) score(ctx context.Context, all []predictor) (*report.S
 	return report.NewScore(rows), bar.Finish()
 }
 
-// draw writes the figure of predicted against measured times.
+// draw writes the figure of predicted against measured times, or memory where
+// no row has a time.
 func (v *validateCommand) draw(score *report.Score) error {
-	var points []plots.Point
-	for i := range score.Rows {
-		if r := &score.Rows[i]; r.Measured != nil && r.Predicted != nil {
-			points = append(points, plots.Point{Measured: *r.Measured, Predicted: *r.Predicted, Family: r.Family})
-		}
+	quantity, points := "time (s)", timePoints(score.Rows)
+	if len(points) == 0 {
+		quantity, points = "memory (GiB)", memoryPoints(score.Rows)
 	}
-	fig, err := plots.Scatter(points, "time (s)", plots.Options{})
+	fig, err := plots.Scatter(points, quantity, plots.Options{})
 	if err != nil {
 		return err
 	}
@@ -117,4 +128,22 @@ func (v *validateCommand) draw(score *report.Score) error {
 		v.notef("wrote %s", v.plot)
 	}
 	return err
+}
+
+func timePoints(rows []report.Scored) (out []plots.Point) {
+	for i := range rows {
+		if r := &rows[i]; r.Measured != nil && r.Predicted != nil {
+			out = append(out, plots.Point{Measured: *r.Measured, Predicted: *r.Predicted, Family: r.Family})
+		}
+	}
+	return out
+}
+
+func memoryPoints(rows []report.Scored) (out []plots.Point) {
+	for i := range rows {
+		if r := &rows[i]; r.MeasuredBytes != nil && r.PredictedBytes != nil {
+			out = append(out, plots.Point{Measured: gib(*r.MeasuredBytes), Predicted: gib(*r.PredictedBytes), Family: r.Family})
+		}
+	}
+	return out
 }

@@ -36,15 +36,27 @@ func (v *validateCommand) read(path string) ([]predictor, error) {
 		name = "standard input"
 	}
 	header, err := csv.NewReader(bytes.NewReader(text)).Read()
-	switch {
-	case slices.ContainsFunc(header, isNoName):
+	if slices.ContainsFunc(header, isNoName) {
 		return nil, badInput(fmt.Errorf("%s: is not a table: its first line is binary data or far too long; write a CSV file with a header line", name))
-	case err == nil && scenarios.IsCollectives(header):
-		return v.collectives(bytes.NewReader(text), name)
-	case err == nil && gpu.IsMeasurements(header):
-		return v.kernels(bytes.NewReader(text), name)
+	}
+	for _, f := range formats {
+		if err == nil && f.is(header) {
+			return f.read(v, bytes.NewReader(text), name)
+		}
 	}
 	return v.runs(bytes.NewReader(text), name)
+}
+
+// formats are the tables that a header tells from one of training runs, which
+// is what a file is taken for else.
+var formats = []struct {
+	is   func(header []string) bool
+	read func(v *validateCommand, r io.Reader, name string) ([]predictor, error)
+}{
+	{scenarios.IsCollectives, (*validateCommand).collectives},
+	{gpu.IsMeasurements, (*validateCommand).kernels},
+	{scenarios.IsRankMemory, (*validateCommand).rankMemory},
+	{scenarios.IsStateBytes, (*validateCommand).stateBytes},
 }
 
 // longestName is how many bytes the name of a column may have.
@@ -55,8 +67,7 @@ func isNoName(s string) bool {
 	return len(s) > longestName || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) })
 }
 
-// runs reads a table of training runs: what a file is taken for whose header
-// is none of the others.
+// runs reads a table of training runs.
 func (v *validateCommand) runs(r io.Reader, name string) ([]predictor, error) {
 	runs, err := scenarios.ReadRuns(r, name)
 	if err != nil {

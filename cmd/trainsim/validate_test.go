@@ -104,6 +104,34 @@ func TestValidatePrintsAndDraws(t *testing.T) {
 	assert.FileExists(t, figure)
 }
 
+func TestValidateRankMemory(t *testing.T) {
+	table := "model,layers,seq,tp,pp,dp,rank,max_allocated_mb,max_reserved_mb\n" +
+		"llama3-70b,12,4096,1,2,4,0,68149.2,70730.0\nllama3-70b,12,4096,1,2,4,4,64479.5,65762.0\nno-such-model,12,4096,1,2,4,4,64479.5,\n"
+	path, figure := write(t, "ranks.csv", table), filepath.Join(t.TempDir(), "v.svg")
+	s := scoreOf(t, path, "--plot", figure)
+	require.Len(t, s.Rows, 6)
+	assert.FileExists(t, figure)
+	assert.Equal(t, "ranks.csv:2 allocated", s.Rows[0].ID)
+	for i := range 4 {
+		assert.InDelta(t, 0, *s.Rows[i].MemoryError, 0.01+0.02*float64(i%2), s.Rows[i].ID)
+		assert.Nil(t, s.Rows[i].TimeError)
+	}
+	assert.Contains(t, s.Rows[4].Skipped, `there is no model preset "no-such-model"`)
+	assert.Equal(t, []string{"llama3-70b allocated", "llama3-70b reserved"}, []string{s.Families[0].Family, s.Families[1].Family})
+	assert.Equal(t, 2, s.Families[0].MemoryN)
+	text := trainsim("validate", path).stdout
+	assert.Contains(t, text, "memory n")
+	assert.NotContains(t, text, "median  ", "no columns of times")
+}
+
+func TestValidateStateBytes(t *testing.T) {
+	s := scoreOf(t, "../../sim/step/testdata/zero_memory_analytic.csv", "../../sim/step/testdata/optimizer_state_bytes.csv")
+	require.Len(t, s.Rows, 69)
+	for _, f := range s.Families {
+		assert.Zero(t, f.MemoryWorst, f.Family)
+	}
+}
+
 func TestValidateRefusesOtherFiles(t *testing.T) {
 	other := write(t, "other.csv", "a,b\n1,2\n")
 	r := trainsim("validate", other)

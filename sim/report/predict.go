@@ -18,6 +18,13 @@ func (s *Scored) Predict(res *step.Result) {
 	s.PredictedBytes = &most
 }
 
+// PredictMemory fills the prediction of one rank's memory, by the metric of the
+// row.
+func (s *Scored) PredictMemory(m *step.RankMemory) {
+	bytes := memoryBy(m, s.MemoryMetric)
+	s.PredictedBytes = &bytes
+}
+
 // memoryBy returns the figure of a rank's memory that a metric names.
 func memoryBy(m *step.RankMemory, metric string) int64 {
 	switch metric {

@@ -22,9 +22,12 @@ func (s *Score) WriteText(w io.Writer) error {
 // has them.
 func (s *Score) rowTable(b *strings.Builder) {
 	total := s.Total()
-	memory, runs := total.MemoryN > 0, total.OutcomeN > 0
+	times, memory, runs := total.N > 0, total.MemoryN > 0, total.OutcomeN > 0
 	table(b, func(w io.Writer) {
-		fmt.Fprint(w, "id\tmeasured\tpredicted\terror\t")
+		fmt.Fprint(w, "id\t")
+		if times || !memory {
+			fmt.Fprint(w, "measured\tpredicted\terror\t")
+		}
 		if memory {
 			fmt.Fprint(w, "memory\tpredicted\terror\t")
 		}
@@ -34,7 +37,10 @@ func (s *Score) rowTable(b *strings.Builder) {
 		fmt.Fprintln(w)
 		for i := range s.Rows {
 			r := &s.Rows[i]
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t", r.ID, secondsOf(r.Measured), secondsOf(r.Predicted), percentOf(r.TimeError))
+			fmt.Fprintf(w, "%s\t", r.ID)
+			if times || !memory {
+				fmt.Fprintf(w, "%s\t%s\t%s\t", secondsOf(r.Measured), secondsOf(r.Predicted), percentOf(r.TimeError))
+			}
 			if memory {
 				fmt.Fprintf(w, "%s\t%s\t%s\t", bytesOf(r.MeasuredBytes), bytesOf(r.PredictedBytes), percentOf(r.MemoryError))
 			}
@@ -71,20 +77,34 @@ func (s *Score) familyTable(b *strings.Builder) {
 }
 
 func (s *Score) familyRows(b *strings.Builder) {
-	families, runs := s.Families, s.Total().OutcomeN > 0
+	families, total := s.Families, s.Total()
+	memory, runs := total.MemoryN > 0, total.OutcomeN > 0
+	times := total.N > 0 || !memory
 	if len(families) > 1 {
-		families = append(families[:len(families):len(families)], s.Total())
+		families = append(families[:len(families):len(families)], total)
 	}
 	table(b, func(w io.Writer) {
-		fmt.Fprint(w, "family\tn\tmean\tbias\tmedian\tp90\tworst\t")
+		fmt.Fprint(w, "family\t")
+		if times {
+			fmt.Fprint(w, "n\tmean\tbias\tmedian\tp90\tworst\t")
+		}
+		if memory || runs {
+			fmt.Fprint(w, "memory n\tmean\tworst\t")
+		}
 		if runs {
-			fmt.Fprint(w, "memory n\tmean\tworst\toutcome right\t")
+			fmt.Fprint(w, "outcome right\t")
 		}
 		fmt.Fprintln(w, "skipped\t")
 		for _, f := range families {
-			fmt.Fprintf(w, "%s\t%d\t%s\t", f.Family, f.N, f.timeText())
+			fmt.Fprintf(w, "%s\t", f.Family)
+			if times {
+				fmt.Fprintf(w, "%d\t%s\t", f.N, f.timeText())
+			}
+			if memory || runs {
+				fmt.Fprintf(w, "%s\t", f.memoryText())
+			}
 			if runs {
-				fmt.Fprintf(w, "%s\t%s\t", f.memoryText(), f.outcomeText())
+				fmt.Fprintf(w, "%s\t", f.outcomeText())
 			}
 			fmt.Fprintf(w, "%d\t\n", f.Skipped)
 		}
