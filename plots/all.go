@@ -11,7 +11,7 @@ import (
 )
 
 // WriteAll draws the standard figures of a run (pipeline, memory,
-// memory-stages, breakdown, links) into dir, which it makes, under the ending
+// memory-stages, breakdown, allocator, links) into dir, which it makes, under the ending
 // in o.Format, and returns the paths. Figures for which the run holds no data
 // (no link counters, no spans in a run that ran out of memory at start) are
 // left out. The first figure that cannot be written is an error, together with
@@ -54,12 +54,13 @@ var standard = []struct {
 	{"memory", Memory},
 	{"memory-stages", func(_ *trace.Recording, rep *report.Report, o Options) (*Figure, error) { return MemoryStages(rep, o) }},
 	{"breakdown", func(_ *trace.Recording, rep *report.Report, o Options) (*Figure, error) { return Breakdown(rep, o) }},
+	{"allocator", Allocator},
 	{"links", Links},
 }
 
 // isEmpty tells a run without data for a figure from a failure.
 func isEmpty(err error) bool {
-	for _, empty := range []error{errNoActions, errNoMemory, errNoStages, errNoTimes, errNoLinks} {
+	for _, empty := range []error{errNoActions, errNoMemory, errNoStages, errNoTimes, errNoLinks, errNoSegments} {
 		if errors.Is(err, empty) {
 			return true
 		}

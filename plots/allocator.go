@@ -8,56 +8,43 @@ import (
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/sim/report"
+	"trainsim/sim/trace"
 )
 
-// AllocatorChart is what a caching allocator holds at one moment: its segments
-// by ascending address, each cut into blocks.
-type AllocatorChart struct {
-	Title    string // of the moment, as in "memory of rank 0 at its peak"
-	Segments []AllocatorSegment
-}
-
-// AllocatorSegment is a contiguous range that the driver gave.
-type AllocatorSegment struct {
-	Blocks []AllocatorBlock
-}
-
-// AllocatorBlock is a part of a segment: in use for a kind of memory ("weights",
-// "activations" and so on), or idle.
-type AllocatorBlock struct {
-	Bytes int64
-	Kind  string
-	Idle  bool
-}
-
-var errNoSegments = errors.New("plots: the allocator holds no segments to draw")
+var errNoSegments = errors.New("plots: the recording has no allocator's segments to draw")
 
 // ribbonRows is over how many lines the addresses are wrapped.
 const ribbonRows = 18
 
-// Allocator draws every block of a device's caching allocator as a ribbon of
-// addresses, wrapped into lines: in use in the colour of its kind, idle in
-// grey, with a stroke where a segment begins. Gaps between segments are left
-// out.
-func Allocator(chart AllocatorChart, o Options) (*Figure, error) {
+// Allocator draws every block of the fullest device's caching allocator, at its
+// peak or where it ran out of memory, as a ribbon of addresses, wrapped into
+// lines: in use in the colour of its kind, idle in grey, with a stroke where a
+// segment begins. Gaps between segments are left out.
+func Allocator(rec *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
 	o, err := o.resolve()
 	if err != nil {
 		return nil, err
 	}
-	r := newRibbon(chart)
+	if rec.Blocks == nil {
+		return nil, errNoSegments
+	}
+	r := newRibbon(rec.Blocks)
 	if r.total <= 0 {
 		return nil, errNoSegments
 	}
-	title := chart.Title
-	if o.Title != "" {
-		title = o.Title + ": " + title
+	when := "at its peak"
+	if rec.Blocks.Failed {
+		when = "when it ran out of memory"
 	}
+	title := o.title(rep, fmt.Sprintf("allocator of rank %d (stage %d) %s", rec.Blocks.Rank, rec.Blocks.Stage, when))
 	return newFigure(o, page{title: title, subtitle: r.facts(), legend: r.legend(), body: r.body}), nil
 }
 
 // ribbon is the blocks end to end.
 type ribbon struct {
-	chart         AllocatorChart
+	segments      [][]trace.Block
 	total         int64
 	used, largest int64
 	pieces        int
@@ -65,15 +52,15 @@ type ribbon struct {
 	kinds         [8]bool // of memoryStyles and other, that there are
 }
 
-func newRibbon(chart AllocatorChart) *ribbon {
-	r := &ribbon{chart: chart}
-	for _, s := range chart.Segments {
-		for _, b := range s.Blocks {
+func newRibbon(blocks *trace.Blocks) *ribbon {
+	r := &ribbon{segments: blocks.Segments}
+	for _, s := range r.segments {
+		for _, b := range s {
 			if b.Bytes <= 0 {
 				continue
 			}
 			r.total += b.Bytes
-			if b.Idle {
+			if b.Kind == "" {
 				r.pieces++
 				r.largest = max(r.largest, b.Bytes)
 				continue
@@ -88,7 +75,7 @@ func newRibbon(chart AllocatorChart) *ribbon {
 
 func (r *ribbon) facts() string {
 	return facts(
-		fmt.Sprintf("%s reserved in %d segments", gibibytes(float64(r.total)), len(r.chart.Segments)),
+		fmt.Sprintf("%s reserved in %d segments", gibibytes(float64(r.total)), len(r.segments)),
 		fmt.Sprintf("%s in use", gibibytes(float64(r.used))),
 		fmt.Sprintf("%s idle in %d pieces, the largest %s", gibibytes(float64(r.total-r.used)), r.pieces, gibibytes(float64(r.largest))))
 }
@@ -152,10 +139,10 @@ func (r *ribbon) blocks(visit func(from, to int64, col color.RGBA)) {
 		}
 		from = at
 	}
-	for _, s := range r.chart.Segments {
-		for _, b := range s.Blocks {
+	for _, s := range r.segments {
+		for _, b := range s {
 			next := color.RGBA{}
-			if !b.Idle {
+			if b.Kind != "" {
 				next = MemoryColor(b.Kind)
 			}
 			if next != col {
@@ -173,12 +160,12 @@ func (r *ribbon) blocks(visit func(from, to int64, col color.RGBA)) {
 func (r *ribbon) starts(visit func(at int64)) {
 	var at, last int64
 	last = -r.perRow
-	for _, s := range r.chart.Segments {
+	for _, s := range r.segments {
 		if at-last >= r.perRow/400 {
 			visit(at)
 			last = at
 		}
-		for _, b := range s.Blocks {
+		for _, b := range s {
 			at += max(0, b.Bytes)
 		}
 	}

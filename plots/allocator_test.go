@@ -7,19 +7,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/trace"
 )
 
-// segmentsChart has two segments, half of the second idle.
-func segmentsChart() AllocatorChart {
-	return AllocatorChart{Title: "memory of rank 0 at its peak", Segments: []AllocatorSegment{
-		{Blocks: []AllocatorBlock{{Bytes: 1 << 30, Kind: "weights"}, {Bytes: 1 << 30, Kind: "activations"}}},
-		{Blocks: []AllocatorBlock{{Bytes: 1 << 29, Kind: "gradients"}, {Bytes: 3 << 29, Idle: true}}},
-	}}
+// twoSegments has two segments, half of the second idle.
+func twoSegments() *trace.Recording {
+	return &trace.Recording{Blocks: &trace.Blocks{Segments: [][]trace.Block{
+		{{Bytes: 1 << 30, Kind: "weights"}, {Bytes: 1 << 30, Kind: "activations"}},
+		{{Bytes: 1 << 29, Kind: "gradients"}, {Bytes: 3 << 29}},
+	}}}
 }
 
 // Areas of colour are the shares of the bytes.
 func TestAllocatorAreas(t *testing.T) {
-	fig, err := Allocator(segmentsChart(), Options{})
+	fig, err := Allocator(twoSegments(), nil, Options{})
 	require.NoError(t, err)
 	var first, second bytes.Buffer
 	require.NoError(t, fig.Encode(&first, "png"))
@@ -44,8 +46,8 @@ func TestAllocatorAreas(t *testing.T) {
 }
 
 func TestAllocatorWithoutSegments(t *testing.T) {
-	_, err := Allocator(AllocatorChart{}, Options{})
+	_, err := Allocator(&trace.Recording{}, nil, Options{})
 	assert.ErrorIs(t, err, errNoSegments)
-	_, err = Allocator(segmentsChart(), Options{Width: 1})
+	_, err = Allocator(twoSegments(), nil, Options{Width: 1})
 	assert.Error(t, err)
 }

@@ -39,7 +39,7 @@ func (y synthetic) order(s int) []op {
 
 // build simulates the orders by repeatedly running what is ready.
 func (y synthetic) build() (*trace.Recording, *report.Report) {
-	r := &trace.Recording{}
+	r := twoSegments()
 	fEnd, bEnd := grid(y.pp, y.m), grid(y.pp, y.m)
 	free := make([]sim.Time, y.pp)
 	next := make([]int, y.pp)

@@ -17,6 +17,7 @@ var captions = []struct{ name, text string }{
 	{"breakdown", "Where the step of each stage goes"},
 	{"memory-stages", "What fills each stage's memory at its peak"},
 	{"memory", "Memory over the step"},
+	{"allocator", "What the fullest GPU's allocator holds, address by address"},
 	{"links", "Links over the step"},
 }
 

@@ -210,9 +210,6 @@ func (r *runCommand) write(cfg *step.Config, run *report.Run, res *step.Result, 
 		if err := r.draw(dir, run, o); err != nil {
 			return err
 		}
-		if err := r.drawAllocator(dir, res.Job, res.Memory, o); err != nil {
-			return err
-		}
 	}
 	return r.writeReview(cfg, run, several)
 }

@@ -85,6 +85,12 @@ func TestRunOutOfMemoryExits4WithAWholeReport(t *testing.T) {
 	assert.Contains(t, r.stdout, "Assumptions")
 	assert.Regexp(t, `^trainsim: 7b-dp8-8x24gb: out of memory on rank 0 \(stage 0\) in start-up: \d+\.\d GiB needed, 23\.6 GiB there\n$`, r.stderr)
 	assert.FileExists(t, "trainsim-out/7b-dp8-8x24gb/memory-stages.png")
+	drawn, err := os.ReadFile("trainsim-out/7b-dp8-8x24gb/allocator.png")
+	require.NoError(t, err)
+	require.Zero(t, trainsim("plot", "trainsim-out/7b-dp8-8x24gb", "--out", "again").code)
+	again, err := os.ReadFile("again/allocator.png")
+	require.NoError(t, err)
+	assert.Equal(t, drawn, again)
 }
 
 func TestRunOfSeveralScenarios(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"trainsim/memory"
+	"trainsim/sim/trace"
 )
 
 // Snapshot replays the allocations of a stage's first rank once more and
@@ -21,6 +22,33 @@ func (j *Job) Snapshot(stage int, history bool) (*memory.Snapshot, error) {
 		s.Segments = a.alloc.SegmentsAtPeak()
 	}
 	return s, nil
+}
+
+// blocks returns the fullest device's allocator as a recording keeps it: what
+// is in use for one kind beside each other is one block.
+func (j *Job) blocks(accounts []RankMemory) (*trace.Blocks, error) {
+	m := &accounts[Fullest(accounts)]
+	s, err := j.Snapshot(m.Stage, false)
+	if err != nil {
+		return nil, err
+	}
+	out := &trace.Blocks{Rank: m.Rank, Stage: m.Stage, Failed: !m.Fits(), Segments: make([][]trace.Block, len(s.Segments))}
+	for i := range s.Segments {
+		list := out.Segments[i]
+		for _, b := range s.Segments[i].Blocks {
+			x := trace.Block{Bytes: b.Size}
+			if b.State != memory.Inactive {
+				x.Kind = b.Kind.String()
+			}
+			if n := len(list); n > 0 && x.Kind != "" && list[n-1].Kind == x.Kind {
+				list[n-1].Bytes += x.Bytes
+				continue
+			}
+			list = append(list, x)
+		}
+		out.Segments[i] = list
+	}
+	return out, nil
 }
 
 // Fullest returns the stage whose account has the largest share of its device.

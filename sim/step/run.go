@@ -119,6 +119,10 @@ func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, fau
 	m.record = newRecorder(m, o, account)
 	m.record.links = newLinkMeter(len(j.Topology.Links()))
 	if !o.NoRecording {
+		var err error
+		if m.record.rec.Blocks, err = j.blocks(account); err != nil {
+			return nil, err
+		}
 		m.network.Record(m.record.links.change)
 	}
 	if faults {

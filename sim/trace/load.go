@@ -155,6 +155,8 @@ func (d *decoder) recording() (*Recording, error) {
 			return d.names(r)
 		case "counters":
 			return elements(d, &r.Counters)
+		case "blocks":
+			return d.value(&r.Blocks)
 		case "spans":
 			return d.array(func() error { return d.spanBlock(r) })
 		case "samples":

@@ -75,6 +75,13 @@ func (r *Recording) EncodeJSON(w io.Writer) error {
 		fmt.Fprintf(bw, "%s\"%s\":%s", sep, f.key, b) //nolint:errcheck // bufio keeps the error for Flush
 		sep = ",\n"
 	}
+	if r.Blocks != nil {
+		b, err := json.Marshal(r.Blocks)
+		if err != nil {
+			return fmt.Errorf("trace: saving the allocator's blocks: %w", err)
+		}
+		fmt.Fprintf(bw, ",\n\"blocks\":%s", b) //nolint:errcheck // bufio keeps the error for Flush
+	}
 	r.encodeSpans(bw)
 	r.encodeSamples(bw)
 	bw.WriteString("]}") //nolint:errcheck // as above

@@ -115,9 +115,12 @@ type Recording struct {
 	Lanes    []Lane
 	Names    []string
 	Counters []Counter
-	chunks   [][]Span
-	samples  []Sample
-	names    map[string]uint32
+	// Blocks is the fullest device's allocator at its peak, or where it ran out
+	// of memory; nil if it was not recorded.
+	Blocks  *Blocks
+	chunks  [][]Span
+	samples []Sample
+	names   map[string]uint32
 }
 
 const chunkSpans = 8192
