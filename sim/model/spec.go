@@ -79,8 +79,9 @@ type Spec struct {
 	// pipeline does; Megatron-LM frees it once it is sent.
 	KeepOutputs bool
 	// ScatterGather sends a TP-th of a hand-off from each rank and collects the
-	// whole on arrival over NVLink (DeepSpeed's partitioned pipeline messages);
-	// without it every rank sends the whole, as Megatron-Core does.
+	// whole on arrival over NVLink (Megatron-LM before Megatron-Core, DeepSpeed's
+	// partitioned pipeline messages); without it every rank sends the whole, as
+	// Megatron-Core does.
 	ScatterGather bool
 	// GatherParams makes every layer gather its parameters before use in
 	// forward and backward and scatter its gradients, over the DP group (FSDP).

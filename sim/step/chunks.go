@@ -45,7 +45,7 @@ func (c *Config) spec() (*model.Spec, error) {
 		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2,
-		Modules: c.modules(), ScatterGather: c.Host.Framework == "deepspeed",
+		Modules: c.modules(), ScatterGather: c.scatterGather(),
 		KeepOutputs: c.Host.Framework == "deepspeed",
 	}
 	if s.FusedLoss, err = c.fusedLoss(); err != nil {
@@ -71,6 +71,14 @@ func (c *Config) spec() (*model.Spec, error) {
 // attention kernels, they are Megatron-LM's own.
 func (c *Config) transformerEngine() bool {
 	return c.megatron() && c.GPU.ComputeCapability >= 89 && c.Model.Attention != model.Unfused
+}
+
+// scatterGather reports whether the ranks of a tensor-parallel group share
+// hand-offs: DeepSpeed's pipeline does, and Megatron-LM did from 2021
+// (Narayanan et al. 2021, section 4.1) until Megatron-Core, whose jobs do not
+// compute attention by separate kernels.
+func (c *Config) scatterGather() bool {
+	return c.Host.Framework == "deepspeed" || c.megatron() && c.Model.Attention == model.Unfused
 }
 
 // modules says whose layers the framework trains. Llama's RMS norms and gated
