@@ -57,6 +57,7 @@ var gpuKeys = []Key{
 	{Path: "gpu.cuda_malloc", Unit: `a time as in "250us"`, Derived: "the preset's", Text: "The driver's time for one cudaMalloc."},
 	{Path: "gpu.cuda_free", Unit: `a time as in "300us"`, Derived: "the preset's", Text: "The driver's time for one cudaFree."},
 	{Path: "gpu.launch_gap", Unit: `a time as in "1us"`, Derived: "the preset's", Text: "The GPU's own time between two kernels of a stream."},
+	{Path: "gpu.variation", Unit: "share of the rate", Derived: "the preset's", Text: "Standard deviation of the rate at which cards of this model compute. A job goes at the pace of its slowest card: matrix products and attention take longer by the expected worst of its GPUs."},
 	{Path: "gpu.gemm", Derived: "the preset's", Text: "Fitted parameters of matrix products: the tiles to choose from, and the shares of the peak rates that they reach."},
 	{Path: "gpu.attention", Derived: "the preset's", Text: "Fitted parameters of fused attention kernels."},
 	{Path: "gpu.streaming", Derived: "the preset's", Text: "Shares of the memory bandwidth that kernels bound by memory traffic reach, by class."},

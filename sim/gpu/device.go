@@ -46,6 +46,9 @@ type Device struct {
 	Free   sim.Time `toml:"cuda_free"`
 	// LaunchGap is the GPU's own time between two kernels of a stream.
 	LaunchGap sim.Time `toml:"launch_gap"`
+	// Variation is the standard deviation, as a share, of the rate at which cards
+	// of this model compute: chips, cooling and therefore clocks differ.
+	Variation float64 `toml:"variation"`
 
 	Power     PowerCost     `toml:"power"`
 	GEMM      GEMMCost      `toml:"gemm"`
@@ -146,6 +149,7 @@ func (d *Device) Validate() error {
 	c.notNegative("cuda_malloc", float64(d.Malloc))
 	c.notNegative("cuda_free", float64(d.Free))
 	c.notNegative("launch_gap", float64(d.LaunchGap))
+	c.within("variation", d.Variation, 0, 0.5)
 	d.Power.check(&c)
 	d.GEMM.check(&c)
 	d.Attention.check(&c)

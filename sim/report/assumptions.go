@@ -15,6 +15,9 @@ func assumptions(j *step.Job) []string {
 			c.GPU.Name, c.GPU.Peak(spec.Precision)/1e12, c.Training.Precision),
 		"The bubble is the mean over stages of waiting for other stages and for hand-offs in flight; over_total divides by the step, over_ideal by the step without it.",
 	}
+	if slow := c.GPU.SlowestOf(c.Parallel.World()); slow > 1 {
+		out = append(out, fmt.Sprintf("Cards differ: matrix products and attention go at the pace of the slowest of %d, %.1f %% below a typical one's.", c.Parallel.World(), 100*(slow-1)))
+	}
 	if c.Parallel.DP*c.Parallel.CP > 1 {
 		out = append(out, gradientAssumption(c))
 	}

@@ -60,7 +60,7 @@ func NewBounder(c *Config) (*Bounder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Bounder{compiler: newCompiler(&c.GPU, host), chunks: make(map[chunkKey]chunkBound), clusters: make(map[int]*clusterBound), kinds: make(map[string]string)}, nil
+	return &Bounder{compiler: newCompiler(&c.GPU, host, 1), chunks: make(map[chunkKey]chunkBound), clusters: make(map[int]*clusterBound), kinds: make(map[string]string)}, nil
 }
 
 // Bound returns the bounds of a job.
@@ -73,6 +73,7 @@ func (b *Bounder) Bound(c *Config) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
+	b.compiler.slow = c.GPU.SlowestOf(c.Parallel.World())
 	costs, err := b.costs(c, spec)
 	if err != nil {
 		return Bound{}, err

@@ -195,7 +195,7 @@ func (p *pathFinder) beside(kernel, held int32) sim.Time {
 	key := slowedKey{kernel, held}
 	t, ok := p.slowed[key]
 	if !ok {
-		t = p.job.Config.GPU.TimeBeside(&p.job.compiler.list[kernel], int(held))
+		t = p.job.compiler.beside(kernel, held)
 		p.slowed[key] = t
 	}
 	return t

@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"math"
 
 	"trainsim/sim"
 	"trainsim/sim/gpu"
@@ -14,6 +15,7 @@ import (
 type compiler struct {
 	device *gpu.Device
 	host   hostCost
+	slow   float64              // of the job's slowest card, which sets the pace
 	kernel map[gpu.Kernel]int32 // number of a distinct kernel
 	list   []gpu.Kernel
 	times  []sim.Time // by kernel, alone
@@ -23,9 +25,9 @@ type compiler struct {
 	nameID map[string]uint32
 }
 
-func newCompiler(device *gpu.Device, host hostCost) *compiler {
+func newCompiler(device *gpu.Device, host hostCost, gpus int) *compiler {
 	return &compiler{
-		device: device, host: host,
+		device: device, host: host, slow: device.SlowestOf(gpus),
 		kernel: make(map[gpu.Kernel]int32),
 		commID: make(map[model.Comm]int32),
 		nameID: make(map[string]uint32),
@@ -64,7 +66,22 @@ func (c *compiler) price(k *gpu.Kernel) int32 {
 	return id
 }
 
-func (c *compiler) time(k *gpu.Kernel) sim.Time { return c.times[c.price(k)] }
+// time is a kernel's time on the job's slowest card, alone.
+func (c *compiler) time(k *gpu.Kernel) sim.Time { return c.paced(k, c.times[c.price(k)]) }
+
+// beside is a priced kernel's time while collectives hold multiprocessors.
+func (c *compiler) beside(kernel, held int32) sim.Time {
+	k := &c.list[kernel]
+	return c.paced(k, c.device.TimeBeside(k, int(held)))
+}
+
+// paced turns a kernel's time on a typical card into that on the slowest.
+func (c *compiler) paced(k *gpu.Kernel, t sim.Time) sim.Time {
+	if pace := k.Pace(c.slow); pace != 1 {
+		return sim.Time(math.Round(float64(t) * pace))
+	}
+	return t
+}
 
 // hooks lets data parallelism add instructions where a unit's parameters are
 // needed and where its gradients are complete.
@@ -163,7 +180,7 @@ func (e *emitter) kernel(op *model.Op) {
 		what = trace.Recompute
 	}
 	id := e.price(&op.Kernel)
-	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), index: id, dur: e.times[id], host: e.launch(op)})
+	e.add(instr{kind: doKernel, what: what, name: e.name(op.Name), index: id, dur: e.time(&op.Kernel), host: e.launch(op)})
 }
 
 // launch returns what the host spends on an operator.

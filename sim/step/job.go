@@ -77,7 +77,7 @@ func (j *Job) buildModel() error {
 		return err
 	}
 	j.spec, j.dp = spec, c.dataParallel(spec)
-	j.compiler = newCompiler(&c.GPU, host)
+	j.compiler = newCompiler(&c.GPU, host, j.Ranks())
 	return nil
 }
 

@@ -268,7 +268,7 @@ func (m *machine) beside(kernel, held int32) sim.Time {
 	key := slowedKey{kernel, held}
 	t, ok := m.slowed[key]
 	if !ok {
-		t = m.job.Config.GPU.TimeBeside(&m.job.compiler.list[kernel], int(held))
+		t = m.job.compiler.beside(kernel, held)
 		m.slowed[key] = t
 	}
 	return t
