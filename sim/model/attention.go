@@ -4,6 +4,9 @@ import "trainsim/sim/gpu"
 
 // attention is the block from its norm's output to the projection's output.
 func (b *builder) attention(x value) value {
+	if b.latent() {
+		return b.latentAttention(x)
+	}
 	heads, kv, d := b.Heads/b.TP, b.kvHeads(), b.Head()
 	qkv := b.linear("attn.qkv", x, (heads+2*kv)*d, column, b.QKVBias)
 	if b.QKVBias && b.Modules == MegatronModules {

@@ -81,6 +81,22 @@ type Config struct {
 	Bare           bool  `toml:"bare"`
 	VocabMultiple  int64 `toml:"vocab_multiple"`  // Megatron pads the vocabulary to this times TP; 0 pads to TP only
 	EmbeddingWidth int64 `toml:"embedding_width"` // OPT-350M projects a narrower embedding; Hidden when not given
+
+	// Mixture of experts. Without Experts every layer is dense.
+	Experts          int64   `toml:"experts"`            // routed experts of a layer
+	ExpertsPerToken  int64   `toml:"experts_per_token"`  // experts that a token is sent to
+	ExpertFFN        int64   `toml:"expert_ffn"`         // width of one expert; FFN when not given
+	SharedExpertFFN  int64   `toml:"shared_expert_ffn"`  // width of the experts that see every token, together
+	SharedExpertGate bool    `toml:"shared_expert_gate"` // a gate scales their output (Qwen)
+	DenseLayers      int64   `toml:"dense_layers"`       // first layers, which have no experts
+	ExpertCapacity   float64 `toml:"expert_capacity"`    // experts are filled up to so many times the mean; 0: as many as come
+
+	// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434). Without
+	// KVLoraRank queries, keys and values come from one projection each.
+	KVLoraRank  int64 `toml:"kv_lora_rank"`  // width of the latent that keys and values come from
+	QLoraRank   int64 `toml:"q_lora_rank"`   // width of the queries' latent; 0: queries come from the input
+	RopeHeadDim int64 `toml:"rope_head_dim"` // part of a query's and key's head with positions, beside HeadDim
+	VHeadDim    int64 `toml:"v_head_dim"`    // a value's head; HeadDim when not given
 }
 
 // Validate returns every way in which the configuration cannot describe a
@@ -101,6 +117,8 @@ func (c *Config) Validate() []Problem {
 	if len(out) > 0 {
 		return out
 	}
+	out = append(out, c.expertProblems()...)
+	out = append(out, c.latentProblems()...)
 	if c.HeadDim == 0 && c.Hidden%c.Heads != 0 {
 		out = append(out, Problem{"heads", fmt.Sprintf("hidden %d is not divisible by %d heads; write head_dim, or heads that divide hidden", c.Hidden, c.Heads)})
 	}

@@ -4,25 +4,52 @@ package model
 // attention core with the full s x s square, causal or not (Narayanan et al.
 // 2021, arXiv 2104.04473, appendix; PaLM, arXiv 2204.02311, appendix B).
 
-// LayerFLOPs returns the forward operations of one layer for one token.
+// LayerFLOPs returns the forward operations of one layer for one token; with
+// experts, of those that the token is sent to.
 func (c *Config) LayerFLOPs() float64 {
-	h, d := float64(c.Hidden), float64(c.Head())
-	q, kv := float64(c.Heads)*d, float64(2*c.KV())*d
-	up := float64(c.FFN)
-	if c.MLP.Gated() {
-		up *= 2
+	if c.Experts == 0 {
+		return c.DenseLayerFLOPs()
 	}
-	return 2*(h*(q+kv)+q*h+h*up+float64(c.FFN)*h) + c.CoreFLOPs()
+	ffn := c.ExpertsPerToken*c.expertFFN() + c.SharedExpertFFN
+	return c.blockFLOPs(ffn) + 2*float64(c.Hidden*c.Experts)
+}
+
+// DenseLayerFLOPs is LayerFLOPs of a layer without experts.
+func (c *Config) DenseLayerFLOPs() float64 { return c.blockFLOPs(c.FFN) }
+
+// blockFLOPs is a layer with a feed-forward block of some width.
+func (c *Config) blockFLOPs(ffn int64) float64 {
+	return 2*(c.projections()+float64(c.matrices())*float64(c.Hidden)*float64(ffn)) + c.CoreFLOPs()
+}
+
+// projections is the size of the attention's matrices.
+func (c *Config) projections() float64 {
+	h, d := float64(c.Hidden), float64(c.Head())
+	if !c.latent() {
+		q, kv := float64(c.Heads)*d, float64(2*c.KV())*d
+		return h*(q+kv) + q*h
+	}
+	n := c.latentAttentionParameters() - c.KVLoraRank*c.normWidth()
+	if c.QLoraRank > 0 {
+		n -= c.QLoraRank * c.normWidth()
+	}
+	return float64(n)
 }
 
 // CoreFLOPs returns the part of LayerFLOPs that is the attention core.
 func (c *Config) CoreFLOPs() float64 {
-	return 4 * float64(c.SeqLen) * float64(c.Heads*c.Head())
+	return 4 * float64(c.SeqLen) * float64(c.Heads*c.coreHead())
+}
+
+// LayersFLOPs returns the forward operations of all layers for one token.
+func (c *Config) LayersFLOPs() float64 {
+	mixed := c.Layers - c.DenseLayers // all where there are no experts
+	return float64(float64(c.DenseLayers)*c.DenseLayerFLOPs()) + float64(float64(mixed)*c.LayerFLOPs())
 }
 
 // FLOPs returns the forward operations of the whole model for one token.
 func (c *Config) FLOPs() float64 {
-	f := float64(c.Layers)*c.LayerFLOPs() + 2*float64(c.Vocab)*float64(c.Hidden)
+	f := c.LayersFLOPs() + 2*float64(c.Vocab)*float64(c.Hidden)
 	if c.HeadTransform {
 		f += 2 * float64(c.Hidden) * float64(c.Hidden)
 	}
@@ -33,7 +60,7 @@ func (c *Config) FLOPs() float64 {
 func (s *Spec) RecomputedFLOPs() float64 {
 	switch {
 	case s.Checkpointing.Every > 0:
-		return float64(s.Layers) * s.LayerFLOPs()
+		return s.LayersFLOPs()
 	case s.Checkpointing.Selective:
 		return float64(s.Layers) * s.CoreFLOPs()
 	}

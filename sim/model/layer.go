@@ -13,6 +13,14 @@ func (b *builder) mlp(x value) value {
 	return b.linear("mlp.fc2", b.pointwise("mlp.act", up, ffn, true), b.Hidden, row, b.LinearBias)
 }
 
+// feedForward is the layer's one block, or its experts.
+func (b *builder) feedForward(index int, x value) value {
+	if b.mixed(int64(index)) {
+		return b.experts(x)
+	}
+	return b.mlp(x)
+}
+
 // transformerLayer is one layer of the model.
 func (b *builder) transformerLayer(index int, x value) value {
 	b.layer = fmt.Sprintf("layer%d.", index)
@@ -24,7 +32,7 @@ func (b *builder) transformerLayer(index int, x value) value {
 		a = b.norm("norm1.post", a)
 	}
 	x = b.residual("attn.add", a, x)
-	m := b.mlp(b.norm("norm2", x))
+	m := b.feedForward(index, b.norm("norm2", x))
 	if b.PostNorms {
 		m = b.norm("norm2.post", m)
 	}
@@ -76,16 +84,17 @@ func (b *builder) marked(unit int32, f func() value) value {
 	phase := b.phase
 	b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: phase, Unit: unit, Writes: b.gatheredFrom(unit, phase)})
 	before, frozen := b.touched, b.frozen
-	var elements int64
+	beforeExperts := b.touchedExperts
+	var elements, experts int64
 	b.push(func() {
-		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements}
+		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements, Experts: experts}
 		b.collectGrads(unit, &op)
 		b.emit(op)
 	})
 	out := f()
-	elements = b.touched - before
+	elements, experts = b.touched-before, b.touchedExperts-beforeExperts
 	frozen = b.frozen - frozen
-	(*b.ops)[at].Elements, (*b.ops)[at].Frozen = elements, frozen
+	(*b.ops)[at].Elements, (*b.ops)[at].Experts, (*b.ops)[at].Frozen = elements, experts, frozen
 	b.sizeUnit(unit, elements*b.element()+frozen)
 	if phase == Forward {
 		b.release(unit)

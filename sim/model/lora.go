@@ -24,12 +24,12 @@ func (l *LoRA) On() bool { return l.Rank > 0 }
 // adapts reports whether a linear layer gets adapters.
 func (l *LoRA) adapts(name string) bool {
 	switch {
-	case !l.On() || name == "logits" || name == "transform":
+	case !l.On() || name == "logits" || name == "transform" || strings.HasPrefix(name, "moe."):
 		return false
 	case l.Targets == "attention":
 		return strings.HasPrefix(name, "attn.")
 	case l.Targets == "qkv":
-		return name == "attn.qkv"
+		return name == "attn.qkv" || strings.HasPrefix(name, "attn.q_") || strings.HasPrefix(name, "attn.kv_")
 	case l.Targets == "mlp":
 		return strings.HasPrefix(name, "mlp.")
 	}

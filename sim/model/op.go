@@ -27,6 +27,8 @@ const (
 	// Release marks where the gathered parameters of a unit are no longer
 	// needed by the forward.
 	Release
+	// HostSync lets the host wait for the GPU, to read a result.
+	HostSync
 )
 
 // Phase is the part of a step that an operator belongs to.
@@ -49,6 +51,7 @@ const (
 	CP
 	EP
 	DP        // data-parallel replicas of one stage (with context parallelism folded in)
+	ExpertDP  // ranks that hold the same experts of one stage
 	Embedding // first and last stage, which share the tied embedding
 	World     // all ranks of one replica: gradient norm, overflow check
 	Amax      // all ranks of one stage: FP8's scales
@@ -57,7 +60,7 @@ const (
 
 // String returns the group's name in reports.
 func (g Group) String() string {
-	return [...]string{"tp", "cp", "ep", "dp", "embedding", "world", "amax"}[g]
+	return [...]string{"tp", "cp", "ep", "dp", "expert-dp", "embedding", "world", "amax"}[g]
 }
 
 // Collective is a communication pattern.
@@ -117,10 +120,11 @@ type Op struct {
 	// Unit is what ParamsNeeded and GradsReady are about: 0 the embedding, then
 	// the chunk's layers from 1 on, then the head.
 	Unit int32
-	// Elements is the number of this rank's trainable parameters in Unit,
-	// Frozen the bytes of the others.
-	Elements, Frozen int64
-	Reads, Writes    []TensorID
+	// Elements is the number of this rank's trainable parameters in Unit, those
+	// of experts that ExpertDP shares aside, which Experts counts; Frozen are
+	// the bytes of the others.
+	Elements, Experts, Frozen int64
+	Reads, Writes             []TensorID
 }
 
 // Chunk is what one rank does for one micro-batch in one virtual stage.
@@ -133,8 +137,13 @@ type Chunk struct {
 	// the chunk.
 	Parameters int64
 	// Weights holds the elements of each of the chunk's parameter tensors, in
-	// the order in which the model makes them; they add up to Parameters.
+	// the order in which the model makes them; with ExpertWeights they add up to
+	// Parameters.
 	Weights []int64
+	// ExpertParameters is the part of Parameters that ExpertDP shares, and
+	// ExpertWeights its tensors; Weights does not have them.
+	ExpertParameters int64
+	ExpertWeights    []int64
 	// Frozen holds the bytes of each of the chunk's parameter tensors that are
 	// not trained, which Parameters does not count.
 	Frozen []int64

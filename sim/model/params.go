@@ -3,36 +3,85 @@ package model
 // Parameters returns the number of trainable parameters of the whole model,
 // with the vocabulary as published, not padded.
 func (c *Config) Parameters() int64 {
-	return c.EmbeddingParameters() + c.Layers*c.LayerParameters() + c.HeadParameters()
+	return c.EmbeddingParameters() + c.perLayer(c.DenseLayerParameters(), c.LayerParameters()) + c.HeadParameters()
 }
 
-func (c *Config) normParameters() int64 {
-	if c.Norm == RMSNorm {
-		return c.Hidden
+// ActiveParameters returns the parameters that one token meets: of the experts,
+// those that it is sent to.
+func (c *Config) ActiveParameters() int64 {
+	idle := (c.Experts - c.ExpertsPerToken) * c.expertParameters()
+	return c.Parameters() - c.perLayer(0, idle)
+}
+
+// perLayer sums what a dense layer and one with experts have over all layers.
+func (c *Config) perLayer(dense, mixed int64) int64 {
+	if c.Experts == 0 {
+		return c.Layers * dense
 	}
-	return 2 * c.Hidden
+	return c.DenseLayers*dense + (c.Layers-c.DenseLayers)*mixed
 }
 
-// LayerParameters returns the parameters of one transformer layer.
+func (c *Config) normParameters() int64 { return c.Hidden * c.normWidth() }
+
+// normWidth is how many parameters a norm has for each element.
+func (c *Config) normWidth() int64 {
+	if c.Norm == RMSNorm {
+		return 1
+	}
+	return 2
+}
+
+// LayerParameters returns the parameters of one transformer layer, one with
+// experts where the model has such.
 func (c *Config) LayerParameters() int64 {
+	if c.Experts == 0 {
+		return c.DenseLayerParameters()
+	}
+	n := c.attentionParameters() + c.layerNorms()*c.normParameters()
+	n += c.Experts*c.Hidden + c.Experts*c.expertParameters() + c.matrices()*c.Hidden*c.SharedExpertFFN
+	if c.SharedExpertGate {
+		n += c.Hidden
+	}
+	return n
+}
+
+// expertParameters returns the parameters of one expert.
+func (c *Config) expertParameters() int64 { return c.matrices() * c.Hidden * c.expertFFN() }
+
+// matrices is how many matrices a feed-forward block has.
+func (c *Config) matrices() int64 {
+	if c.MLP.Gated() {
+		return 3
+	}
+	return 2
+}
+
+// DenseLayerParameters returns the parameters of a layer without experts.
+func (c *Config) DenseLayerParameters() int64 {
+	n := c.attentionParameters() + c.matrices()*c.Hidden*c.FFN
+	if c.LinearBias {
+		n += c.Hidden + (c.matrices()-1)*c.FFN
+	}
+	return n + c.layerNorms()*c.normParameters()
+}
+
+func (c *Config) attentionParameters() int64 {
+	if c.latent() {
+		return c.latentAttentionParameters()
+	}
 	h, d := c.Hidden, c.Head()
 	q, kv := c.Heads*d, 2*c.KV()*d
 	n := h*(q+kv) + q*h
 	if c.QKVBias {
 		n += q + kv
 	}
-	up := c.FFN
-	if c.MLP.Gated() {
-		up *= 2
-	}
-	n += h*up + c.FFN*h
 	if c.LinearBias {
-		n += h + up + h
+		n += h
 	}
 	if c.QKNorm {
 		n += 2 * d
 	}
-	return n + c.layerNorms()*c.normParameters()
+	return n
 }
 
 func (c *Config) layerNorms() int64 {

@@ -46,7 +46,10 @@ const (
 // Spec is a model cut for one rank and one micro-batch.
 type Spec struct {
 	Config
-	TP, CP           int64
+	TP, CP int64
+	// EP is over how many ranks the experts of a layer are spread, ExpertTP over
+	// how many each of them is cut: 1 or TP.
+	EP, ExpertTP     int64
 	SequenceParallel bool
 	// TradeHeads exchanges sequence for heads around the attention (all-to-all)
 	// instead of passing keys and values around a ring.

@@ -29,9 +29,11 @@ type builder struct {
 	tokens32 int32
 	touched  int64 // trainable parameters met so far, recomputation included
 	frozen   int64 // bytes of frozen ones
-	layer    string
-	first    int // index of the chunk's first layer
-	sharded  sharded
+	// touchedExperts are those of experts that other ranks than the rest share.
+	touchedExperts int64
+	layer          string
+	first          int // index of the chunk's first layer
+	sharded        sharded
 }
 
 func newBuilder(s *Spec) *builder {
