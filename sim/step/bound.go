@@ -52,7 +52,7 @@ func (j *Job) memoryBound() int64 {
 				live -= saved[a.Chunk]
 			}
 		}
-		most = max(most, fullBytes(j.Config, &j.dp, j.opt, s.gradElements, peak)+int64(j.Config.GPU.ContextBytes))
+		most = max(most, fullBytes(j.Config, j.opt, j.dp.paramBytes, j.dp.gradBytes, s.gradElements, s.ownElements, peak)+int64(j.Config.GPU.ContextBytes))
 	}
 	return most
 }
@@ -83,17 +83,13 @@ func keptBytes(chunk *model.Chunk) int64 {
 // its parameters take from the second step on. Only Megatron's gradients are
 // there before the step's first backward. FSDP keeps fp32 shards of weights and
 // gradients and no further copy.
-func fullBytes(c *Config, dp *dataParallel, opt Optimizer, parameters, activations int64) int64 {
+func fullBytes(c *Config, opt Optimizer, paramBytes, gradBytes, parameters, own, activations int64) int64 {
 	layout := c.stateLayout()
 	if layout == shardedLayout {
 		n := parameters / c.shards()
 		return n*(4+opt.States) + max(4*n, activations)
 	}
-	own := parameters
-	if dp.zero >= 1 {
-		own /= dp.ranks
-	}
-	held, gradients := parameters*dp.paramBytes+own*(opt.Master+opt.States), parameters*dp.gradBytes
+	held, gradients := parameters*paramBytes+own*(opt.Master+opt.States), parameters*gradBytes
 	if layout == megatronLayout {
 		return held + gradients + activations
 	}
@@ -111,7 +107,7 @@ func (j *Job) timeBound() (sim.Time, error) {
 		script := j.stages[r].script
 		begin = min(begin, kernelTime(script[0].block))
 		end = min(end, kernelTime(script[len(script)-1].block))
-		stream = max(stream, p.streamTime(r, model.DP))
+		stream = max(stream, p.streamTime(r, model.DP), p.streamTime(r, model.ExpertDP))
 	}
 	res, err := j.Program.Execute(costs)
 	if err != nil {

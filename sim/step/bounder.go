@@ -22,22 +22,27 @@ type chunkKey struct {
 	sequence, trades   bool
 	recompute          string
 	zero               int // 0 and 1 alike
+	ep, etp            int
 	nodes              int
 }
 
 // chunkBound holds the costs of one layer and what embedding and head add.
-type chunkBound struct{ layer, first, last, both chunkCost }
+type chunkBound struct {
+	layer, first, last, both chunkCost
+	dense                    chunkCost // what a layer without experts has more than layer
+}
 
 // chunkCost is a lower bound of one micro-batch's times on a chunk, the bytes
 // that it keeps from forward to backward, and the chunk's parameters.
 type chunkCost struct {
 	forward, input, weight sim.Time
 	saved, parameters      int64
+	experts                int64 // parameters of experts that are apart
 }
 
 func (a chunkCost) plus(b chunkCost, n int64) chunkCost {
 	return chunkCost{a.forward + sim.Time(n)*b.forward, a.input + sim.Time(n)*b.input, a.weight + sim.Time(n)*b.weight,
-		a.saved + n*b.saved, a.parameters + n*b.parameters}
+		a.saved + n*b.saved, a.parameters + n*b.parameters, a.experts + n*b.experts}
 }
 
 // clusterBound times tensor-parallel collectives on a cluster.
@@ -84,12 +89,15 @@ func (b *Bounder) Bound(c *Config) (Bound, error) {
 		return b.mean(c, costs), nil
 	}
 	at := make([]chunkCost, stages)
+	dense := int(c.Model.DenseLayers)
 	for s, n := range layers {
-		at[s] = costs.chunk(n, s == 0 && !c.Model.Bare, s == stages-1 && !c.Model.Bare)
+		at[s] = costs.chunk(n, s == 0 && !c.Model.Bare, s == stages-1 && !c.Model.Bare).plus(costs.dense, int64(min(n, dense)))
+		dense -= min(n, dense)
 	}
 	dp := c.dataParallel(spec)
+	experts := dp.ofExperts(c)
 	kind := b.kind(c.Schedule.Kind)
-	return Bound{Time: stepBound(c, kind, at), Memory: memoryBound(c, kind, &dp, opt, at)}, nil
+	return Bound{Time: stepBound(c, kind, at), Memory: memoryBound(c, kind, &dp, &experts, opt, at)}, nil
 }
 
 // kind returns a schedule's own name.
@@ -117,7 +125,7 @@ func (k *chunkBound) chunk(n int, first, last bool) chunkCost {
 
 // mean bounds a job of which only the sum over the stages is known.
 func (b *Bounder) mean(c *Config, costs *chunkBound) Bound {
-	all := costs.chunk(int(c.Model.Layers), !c.Model.Bare, !c.Model.Bare)
+	all := costs.chunk(int(c.Model.Layers), !c.Model.Bare, !c.Model.Bare).plus(costs.dense, c.Model.DenseLayers)
 	work := (all.forward + all.input + all.weight) * sim.Time(c.Schedule.Microbatches)
 	return Bound{Time: work / sim.Time(c.Parallel.PP)}
 }
@@ -128,6 +136,7 @@ func (b *Bounder) costs(c *Config, spec *model.Spec) (*chunkBound, error) {
 	key := chunkKey{
 		tp: c.Parallel.TP, cp: c.Parallel.CP, microbatch: c.Schedule.MicrobatchSize, sequence: spec.SequenceParallel,
 		trades: spec.TradeHeads, recompute: c.Training.Recompute, zero: max(c.Parallel.ZeRO, 1), nodes: c.Cluster.Nodes,
+		ep: c.Parallel.EP, etp: c.Parallel.expertTP(),
 	}
 	if k, ok := b.chunks[key]; ok {
 		return &k, nil
@@ -140,11 +149,15 @@ func (b *Bounder) costs(c *Config, spec *model.Spec) (*chunkBound, error) {
 	if spec.Checkpointing.Every > 1 { // layers differ: as if nothing were recomputed or kept
 		spec.Checkpointing, regular = model.Checkpointing{}, false
 	}
-	cost := func(layers int, first, last bool) chunkCost {
-		return b.cost(spec.Build(0, layers, first, last), c.Parallel.TP, cluster, regular)
+	dense := int(c.Model.DenseLayers)
+	cost := func(from, layers int, first, last bool) chunkCost {
+		return b.cost(spec.Build(from, layers, first, last), c.Parallel.TP, cluster, regular)
 	}
-	one := cost(1, false, false)
-	k := chunkBound{layer: cost(2, false, false).plus(one, -1), first: cost(1, true, false), last: cost(1, false, true), both: cost(1, true, true)}
+	one := cost(dense, 1, false, false)
+	k := chunkBound{layer: cost(dense, 2, false, false).plus(one, -1), first: cost(dense, 1, true, false), last: cost(dense, 1, false, true), both: cost(dense, 1, true, true)}
+	if dense > 0 {
+		k.dense = cost(0, 1, false, false).plus(one, -1)
+	}
 	b.chunks[key] = k
 	return &k, nil
 }
@@ -154,7 +167,7 @@ func (b *Bounder) cost(chunk *model.Chunk, tp int, cluster *clusterBound, saves 
 	collective := func(c model.Comm) sim.Time { return cluster.time(tp, c) }
 	out := chunkCost{
 		forward: blockingTime(chunk.Forward, b.compiler, collective), input: blockingTime(input, b.compiler, collective),
-		weight: blockingTime(weight, b.compiler, collective), parameters: chunk.Parameters,
+		weight: blockingTime(weight, b.compiler, collective), parameters: chunk.Parameters, experts: chunk.ExpertParameters,
 	}
 	if saves {
 		out.saved = keptBytes(chunk)
@@ -274,23 +287,28 @@ func inFlight(c *Config, kind string, rank int) int64 {
 
 // memoryBound is the fullest rank's weights, gradients, optimizer states and
 // activations, without temporaries, communicators and fragmentation.
-func memoryBound(c *Config, kind string, dp *dataParallel, opt Optimizer, at []chunkCost) int64 {
+func memoryBound(c *Config, kind string, dp, experts *dataParallel, opt Optimizer, at []chunkCost) int64 {
 	pp := c.Parallel.PP
 	if loop, _ := placementOf(kind); !loop {
 		return 0
 	}
 	var most int64
 	for r := range pp {
-		var parameters, saved int64
+		var parameters, apart, saved int64
 		for s := r; s < len(at); s += pp {
 			parameters += at[s].parameters
+			apart += at[s].experts
 			saved += at[s].saved
 		}
 		activations := inFlight(c, kind, r) * saved
 		if len(at) > pp { // the first micro-batch's backward begins when it is through all chunks
 			activations = saved
 		}
-		most = max(most, fullBytes(c, dp, opt, parameters, activations))
+		own := parameters
+		if dp.zero >= 1 {
+			own = (parameters-apart)/dp.ranks + apart/experts.ranks
+		}
+		most = max(most, fullBytes(c, opt, dp.paramBytes, dp.gradBytes, parameters, own, activations))
 	}
 	return most + int64(c.GPU.ContextBytes)
 }

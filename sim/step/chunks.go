@@ -36,6 +36,7 @@ func (c *Config) spec() (*model.Spec, error) {
 	}
 	s := &model.Spec{
 		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
+		EP: int64(max(c.Parallel.EP, 1)), ExpertTP: int64(c.Parallel.expertTP()),
 		TradeHeads:       c.tradesHeads(),
 		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
 		OverlapTP:        c.Parallel.OverlapTP,
@@ -134,6 +135,9 @@ func (c *Config) tradesHeads() bool {
 	case "p2p":
 		return false
 	}
+	if c.Model.KVLoraRank > 0 { // latent attention has the ring alone
+		return false
+	}
 	ranks := int64(p.TP * p.CP)
 	return c.Model.KV()%ranks == 0 && c.Model.Heads%ranks == 0 &&
 		int(ranks) <= c.Cluster.GPUsPerNode && c.Cluster.NVLinks > 0
@@ -167,7 +171,12 @@ type chunkCode struct {
 type blockKey struct {
 	op          schedule.Op
 	first, last bool // first forward and last backward of the step
-	bucket      int32
+	buckets     [2]int32
+}
+
+// weights lists the elements of the chunk's parameter tensors, experts last.
+func (cc *chunkCode) weights() []int64 {
+	return append(append([]int64(nil), cc.chunk.Weights...), cc.chunk.ExpertWeights...)
 }
 
 func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {

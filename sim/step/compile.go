@@ -86,8 +86,10 @@ func (c *compiler) paced(k *gpu.Kernel, t sim.Time) sim.Time {
 // hooks lets data parallelism add instructions where a unit's parameters are
 // needed and where its gradients are complete.
 type hooks struct {
-	params, grads func(e *emitter, op *model.Op)
+	params, grads []hook
 }
+
+type hook func(e *emitter, op *model.Op)
 
 // emitter compiles one block.
 type emitter struct {
@@ -163,13 +165,15 @@ func (e *emitter) op(op *model.Op, h hooks) {
 		e.add(instr{kind: doReceive, what: trace.CommPP, name: e.name(op.Name), host: e.host.handOff})
 	case model.Send:
 		e.add(instr{kind: doSend, what: trace.CommPP, name: e.name(op.Name), host: e.host.handOff})
+	case model.HostSync:
+		e.add(instr{kind: doSync, host: e.host.sync, name: e.name(op.Name)})
 	case model.ParamsNeeded:
-		if h.params != nil {
-			h.params(e, op)
+		for _, f := range h.params {
+			f(e, op)
 		}
 	case model.GradsReady:
-		if h.grads != nil {
-			h.grads(e, op)
+		for _, f := range h.grads {
+			f(e, op)
 		}
 	}
 }
@@ -205,7 +209,7 @@ func (e *emitter) finish() {
 
 var groupKinds = [model.NumGroups]trace.Kind{
 	model.TP: trace.CommTP, model.CP: trace.CommCP, model.EP: trace.CommEP,
-	model.DP: trace.CommDP, model.Embedding: trace.CommDP, model.World: trace.CommDP,
+	model.DP: trace.CommDP, model.ExpertDP: trace.CommDP, model.Embedding: trace.CommDP, model.World: trace.CommDP,
 	model.Amax: trace.CommDP,
 }
 

@@ -35,6 +35,7 @@ type Parallel struct {
 	DP               int    `toml:"dp"`
 	CP               int    `toml:"cp"`
 	EP               int    `toml:"ep"`
+	ETP              int    `toml:"etp"`     // tensor-parallel size of an expert; tp when 0
 	CPComm           string `toml:"cp_comm"` // how context-parallel ranks exchange: auto | p2p | a2a
 	SequenceParallel bool   `toml:"sequence_parallel"`
 	ZeRO             int    `toml:"zero"`
@@ -48,6 +49,14 @@ type Parallel struct {
 	// GradBucket is how many bytes of gradients one data-parallel collective
 	// carries when it overlaps; 0 is the framework's own rule.
 	GradBucket sim.Bytes `toml:"grad_bucket"`
+}
+
+// expertTP returns over how many ranks one expert is cut.
+func (p *Parallel) expertTP() int {
+	if p.ETP > 0 {
+		return p.ETP
+	}
+	return p.TP
 }
 
 // World returns the number of ranks.

@@ -10,7 +10,8 @@ import (
 // dataParallel says how the replicas of a stage exchange gradients and
 // parameters.
 type dataParallel struct {
-	ranks       int64 // of a data-parallel group, context parallel folded in
+	group       model.Group // DP, or ExpertDP for what experts have of their own
+	ranks       int64       // of a data-parallel group, context parallel folded in
 	zero        int
 	gradBytes   int64 // a parameter's gradient on the wire
 	paramBytes  int64
@@ -21,17 +22,77 @@ type dataParallel struct {
 
 func (c *Config) dataParallel(s *model.Spec) dataParallel {
 	d := dataParallel{
-		ranks: int64(c.Parallel.DP * c.Parallel.CP), zero: c.Parallel.ZeRO,
+		group: model.DP, ranks: int64(c.Parallel.DP * c.Parallel.CP), zero: c.Parallel.ZeRO,
 		gradBytes: s.GradDtype.Bytes(), paramBytes: parameterBytes(s),
 		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
 	}
-	d.bucket = int64(c.Parallel.GradBucket) / d.gradBytes
+	d.setBucket(int64(c.Parallel.GradBucket))
+	return d
+}
+
+// setBucket sets the bucket from bytes, 0 for Megatron-LM's rule: at least 40
+// million parameters a bucket, and a million for each replica, so that each
+// one's shard stays large.
+func (d *dataParallel) setBucket(bytes int64) {
+	d.bucket = bytes / d.gradBytes
 	if d.bucket == 0 {
-		// Megatron-LM's rule: at least 40 million parameters a bucket, and a
-		// million for each replica, so that each one's shard stays large.
 		d.bucket = max(40_000_000, 1_000_000*d.ranks)
 	}
+}
+
+// ofExperts is the same for the parameters of experts that other ranks share
+// than the rest of the model.
+func (d dataParallel) ofExperts(c *Config) dataParallel {
+	d.group, d.ranks = model.ExpertDP, int64(c.Parallel.expertReplicas())
+	d.setBucket(int64(c.Parallel.GradBucket))
 	return d
+}
+
+// elements returns the parameters of an operator's unit that are the group's.
+func (d *dataParallel) elements(op *model.Op) int64 {
+	if d.group == model.ExpertDP {
+		return op.Experts
+	}
+	return op.Elements
+}
+
+// parameters returns those of a chunk.
+func (d *dataParallel) parameters(chunk *model.Chunk) int64 {
+	if d.group == model.ExpertDP {
+		return chunk.ExpertParameters
+	}
+	return chunk.Parameters - chunk.ExpertParameters
+}
+
+// weights returns the elements of their tensors.
+func (d *dataParallel) weights(chunk *model.Chunk) []int64 {
+	if d.group == model.ExpertDP {
+		return chunk.ExpertWeights
+	}
+	return chunk.Weights
+}
+
+// owned returns of how many of a stage's parameters a rank has the optimizer's
+// states.
+func (d *dataParallel) owned(parameters int64) int64 {
+	if d.zero == 0 {
+		return parameters
+	}
+	return (parameters + d.ranks - 1) / d.ranks
+}
+
+// expertsApart reports whether experts share their gradients over other ranks
+// than the rest of the model.
+func (j *Job) expertsApart() bool {
+	return j.spec.Experts > 0 && (j.spec.EP > 1 || j.spec.ExpertTP != j.spec.TP)
+}
+
+// replicas lists the groups over which a stage's parameters are replicated.
+func (j *Job) replicas() []*dataParallel {
+	if j.expertsApart() {
+		return []*dataParallel{&j.dp, &j.expertDP}
+	}
+	return []*dataParallel{&j.dp}
 }
 
 // parameterBytes is the size of a model parameter in memory and on the wire.
@@ -44,7 +105,7 @@ func parameterBytes(s *model.Spec) int64 {
 
 // gradComm is the collective that sums elements' gradients over the replicas.
 func (d *dataParallel) gradComm(elements int64) model.Comm {
-	c := model.Comm{Group: model.DP, Collective: model.AllReduce, Bytes: elements * d.gradBytes}
+	c := model.Comm{Group: d.group, Collective: model.AllReduce, Bytes: elements * d.gradBytes}
 	if d.zero >= 1 {
 		c.Collective = model.ReduceScatter
 	}
@@ -52,7 +113,7 @@ func (d *dataParallel) gradComm(elements int64) model.Comm {
 }
 
 func (d *dataParallel) paramComm(elements int64) model.Comm {
-	return model.Comm{Group: model.DP, Collective: model.AllGather, Bytes: elements * d.paramBytes}
+	return model.Comm{Group: d.group, Collective: model.AllGather, Bytes: elements * d.paramBytes}
 }
 
 // sharded reports whether every unit gathers its parameters before use (FSDP).
@@ -77,11 +138,11 @@ func (d *dataParallel) buckets(units []int64) (sizes []int64, of []int32) {
 }
 
 // units returns the parameters of the chunk's units, in forward order.
-func units(chunk *model.Chunk) []int64 {
+func (d *dataParallel) units(chunk *model.Chunk) []int64 {
 	out := make([]int64, chunk.Layers+2)
 	for i := range chunk.Forward {
 		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
-			out[op.Unit] = op.Elements
+			out[op.Unit] = d.elements(op)
 		}
 	}
 	return out
@@ -99,8 +160,8 @@ func (d *dataParallel) gathers(chunk *model.Chunk) []int64 {
 	return out
 }
 
-// blockFor compiles (once) the code of an operation on a chunk. bucket is the
-// number, on the data-parallel stream, of the chunk's first parameter gather.
+// blockFor compiles (once) the code of an operation on a chunk. buckets are the
+// numbers, on the data-parallel streams, of the chunk's first parameter gathers.
 func (j *Job) blockFor(cc *chunkCode, key blockKey) *block {
 	if b, ok := cc.blocks[key]; ok {
 		return b
@@ -117,39 +178,46 @@ func (j *Job) blockFor(cc *chunkCode, key blockKey) *block {
 }
 
 func (j *Job) hooks(cc *chunkCode, key blockKey) hooks {
-	d := &j.dp
-	var h hooks
-	switch {
-	case d.sharded():
+	if j.dp.sharded() {
 		return j.shardedHooks(cc, key)
-	case d.ranks == 1:
-		return h
 	}
-	if key.first && d.overlapGet && key.op == schedule.Forward {
-		_, of := d.buckets(units(cc.chunk))
-		h.params = func(e *emitter, op *model.Op) {
-			if op.Phase == model.Forward && op.Elements > 0 {
-				e.add(instr{kind: doIndex, group: model.DP, index: key.bucket + of[op.Unit], what: trace.CommDP, name: e.name("wait_params")})
-			}
+	var h hooks
+	for i, d := range j.replicas() {
+		if d.ranks == 1 {
+			continue
 		}
-	}
-	if key.last && d.overlapGrad {
-		h.grads = d.gradHook(cc)
+		if key.first && d.overlapGet && key.op == schedule.Forward {
+			h.params = append(h.params, d.gatherHook(cc, key.buckets[i]))
+		}
+		if key.last && d.overlapGrad {
+			h.grads = append(h.grads, d.gradHook(cc))
+		}
 	}
 	return h
 }
 
+// gatherHook waits for the gather that brings a unit's parameters; first is the
+// number, on its stream, of the chunk's first.
+func (d *dataParallel) gatherHook(cc *chunkCode, first int32) hook {
+	_, of := d.buckets(d.units(cc.chunk))
+	return func(e *emitter, op *model.Op) {
+		if op.Phase == model.Forward && d.elements(op) > 0 {
+			e.add(instr{kind: doIndex, group: d.group, index: first + of[op.Unit], what: trace.CommDP, name: e.name("wait_params")})
+		}
+	}
+}
+
 // gradHook starts a gradient collective whenever a bucket is full; the last
 // unit of the chunk to finish flushes what remains.
-func (d *dataParallel) gradHook(cc *chunkCode) func(*emitter, *model.Op) {
+func (d *dataParallel) gradHook(cc *chunkCode) hook {
 	var left int64
-	for _, n := range units(cc.chunk) {
+	for _, n := range d.units(cc.chunk) {
 		left += n
 	}
 	var ready int64
 	return func(e *emitter, op *model.Op) {
-		ready += op.Elements
-		left -= op.Elements
+		ready += d.elements(op)
+		left -= d.elements(op)
 		if ready >= d.bucket || (left <= 0 && ready > 0) {
 			e.average(d, ready)
 			e.queue("grad_reduce", d.gradComm(ready))
@@ -164,7 +232,7 @@ func (d *dataParallel) gradHook(cc *chunkCode) func(*emitter, *model.Op) {
 func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 	d := &j.dp
 	if key.op == schedule.BackwardWeight {
-		return hooks{grads: d.scatterHook()}
+		return hooks{grads: []hook{d.scatterHook()}}
 	}
 	backward := key.op != schedule.Forward
 	// PyTorch's BACKWARD_POST gathers behind the scatter before, on the same
@@ -172,7 +240,7 @@ func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 	late := backward && j.Config.Parallel.BackwardPrefetch == "post"
 	order := gatherOrder(cc.chunk, backward)
 	if backward && d.zero == 2 {
-		return hooks{grads: d.scatterHook()}
+		return hooks{grads: []hook{d.scatterHook()}}
 	}
 	sizes := d.gathers(cc.chunk)
 	next := 0
@@ -201,15 +269,15 @@ func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 		e.used[slot] = false
 		e.add(instr{kind: doJoin, slot: slot, name: e.name("wait_params")})
 	}
-	h := hooks{params: params}
+	h := hooks{params: []hook{params}}
 	if key.op == schedule.Backward {
-		h.grads = d.scatterHook()
+		h.grads = []hook{d.scatterHook()}
 	}
 	return h
 }
 
 // scatterHook reduces the gradients of each unit as soon as they are complete.
-func (d *dataParallel) scatterHook() func(*emitter, *model.Op) {
+func (d *dataParallel) scatterHook() hook {
 	return func(e *emitter, op *model.Op) {
 		if op.Elements > 0 {
 			e.queue("grad_scatter", d.gradComm(op.Elements))

@@ -46,25 +46,39 @@ func (e *explainer) add(kind memory.Kind, bytes int64, part, formula string, arg
 // state explains weights, gradients and the optimizer.
 func (e *explainer) state() {
 	j, n := e.job, e.stage.gradElements
-	b := StateOf(j.spec.Precision, j.spec.GradDtype, j.opt, j.dp.zero, j.Config.shards())
 	layout := j.Config.stateLayout()
-	part := func(kind memory.Kind, name string, each float64, full int64, spread bool) {
-		if spread && j.Config.shards() > 1 && j.dp.zero > 0 {
-			e.add(kind, int64(each*float64(n)), name, "%d parameters x %d B / %d ranks", n, full, j.Config.shards())
-			return
-		}
-		e.add(kind, full*n, name, "%d parameters x %d B", n, full)
-	}
 	if layout == shardedLayout {
-		part(memory.Weights, "weight shards", 4/float64(j.Config.shards()), 4, true)
-		part(memory.Gradients, "gradient shards", 4/float64(j.Config.shards()), 4, true)
+		e.spread(memory.Weights, "weight shards", 4)
+		e.spread(memory.Gradients, "gradient shards", 4)
 	} else {
-		part(memory.Weights, "weights", b.Weights, j.dp.paramBytes, false)
+		e.add(memory.Weights, n*j.dp.paramBytes, "weights", "%d parameters x %d B", n, j.dp.paramBytes)
 		e.gradients(n, layout)
-		part(memory.Optimizer, "fp32 master weights", b.Master, j.opt.Master, true)
+		e.spread(memory.Optimizer, "fp32 master weights", j.opt.Master)
 	}
-	part(memory.Optimizer, "optimizer states", b.States, j.opt.States, true)
+	e.spread(memory.Optimizer, "optimizer states", j.opt.States)
 	e.frozen(layout)
+}
+
+// spread adds what ZeRO shares out, apart for experts that other ranks share.
+func (e *explainer) spread(kind memory.Kind, name string, each int64) {
+	for _, d := range e.job.replicas() {
+		var n int64
+		for _, parameters := range e.stage.parameters(d) {
+			n += parameters
+		}
+		part, ranks := name, d.ranks
+		switch {
+		case d.group == model.ExpertDP:
+			part += " of experts"
+		case d.zero >= 2:
+			ranks = e.job.Config.shards()
+		}
+		if ranks > 1 && d.zero > 0 {
+			e.add(kind, int64(float64(each)/float64(ranks)*float64(n)), part, "%d parameters x %d B / %d ranks", n, each, ranks)
+		} else {
+			e.add(kind, each*n, part, "%d parameters x %d B", n, each)
+		}
+	}
 }
 
 func (e *explainer) gradients(n int64, layout stateLayout) {
@@ -108,22 +122,31 @@ func (e *explainer) frozen(layout stateLayout) {
 	e.add(memory.Weights, sum, "frozen weights", "not trained (lora)")
 }
 
-// activations explains what a chunk keeps from the forward to the backward:
-// its first layer tensor by tensor, all layers, and the ends.
+// activations explains what a chunk keeps from the forward to the backward: of
+// layers that keep the same, the first one tensor by tensor, all layers, and the
+// ends.
 func (e *explainer) activations(index int, cc *chunkCode) {
 	flight := e.job.inFlight(e.stage, index)
-	var layer, all int64
-	for id := range cc.chunk.Tensors {
-		t := &cc.chunk.Tensors[id]
-		if !cc.saved[id] || !writtenIn(cc.chunk.Forward, model.TensorID(id)) {
-			continue
+	layers, ends := keptByLayer(cc)
+	all := ends
+	var terms []string
+	for len(layers) > 0 {
+		first, alike := layers[0], int64(0)
+		rest := layers[:0:0]
+		for _, l := range layers {
+			if l.bytes != first.bytes {
+				rest = append(rest, l)
+				continue
+			}
+			alike++
 		}
-		all += t.Bytes
-		if strings.HasPrefix(t.Name, "layer0.") {
-			layer += t.Bytes
+		for _, t := range first.tensors {
 			e.add(memory.Activations, t.Bytes, t.Name, "%d rows x %d x %d B", t.Rows, t.Width, t.Element)
 			e.lines[len(e.lines)-1].Detail = true
 		}
+		terms = append(terms, fmt.Sprintf("%d layers x %d B", alike, first.bytes))
+		all += alike * first.bytes
+		layers = rest
 	}
 	if all == 0 {
 		return
@@ -132,8 +155,38 @@ func (e *explainer) activations(index int, cc *chunkCode) {
 	if len(e.stage.chunks) > 1 {
 		name = fmt.Sprintf("activations of chunk %d", index)
 	}
-	layers := int64(cc.chunk.Layers)
-	e.add(memory.Activations, flight*all, name, "%d micro-batches in flight x (%d layers x %d B + %d B at the ends)", flight, layers, layer, all-layers*layer)
+	terms = append(terms, fmt.Sprintf("%d B at the ends", ends))
+	e.add(memory.Activations, flight*all, name, "%d micro-batches in flight x (%s)", flight, strings.Join(terms, " + "))
+}
+
+// keptLayer is what one layer keeps from the forward to the backward.
+type keptLayer struct {
+	name    string
+	bytes   int64
+	tensors []*model.Tensor
+}
+
+// keptByLayer sorts a chunk's activations by layer, in order, and sums those of
+// no layer.
+func keptByLayer(cc *chunkCode) (layers []keptLayer, ends int64) {
+	for id := range cc.chunk.Tensors {
+		t := &cc.chunk.Tensors[id]
+		if t.Bytes == 0 || !cc.saved[id] || !writtenIn(cc.chunk.Forward, model.TensorID(id)) {
+			continue
+		}
+		name, _, ok := strings.Cut(t.Name, ".")
+		if !ok || !strings.HasPrefix(name, "layer") {
+			ends += t.Bytes
+			continue
+		}
+		if len(layers) == 0 || layers[len(layers)-1].name != name {
+			layers = append(layers, keptLayer{name: name})
+		}
+		l := &layers[len(layers)-1]
+		l.bytes += t.Bytes
+		l.tensors = append(l.tensors, t)
+	}
+	return layers, ends
 }
 
 func writtenIn(ops []model.Op, id model.TensorID) bool {

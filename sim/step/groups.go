@@ -63,7 +63,7 @@ func (j *Job) buildGroups() error {
 			j.groupOf[k][r] = -1
 		}
 	}
-	for _, kind := range []model.Group{model.TP, model.CP, model.DP, model.Embedding, model.World, model.Amax} {
+	for _, kind := range []model.Group{model.TP, model.CP, model.EP, model.DP, model.ExpertDP, model.Embedding, model.World, model.Amax} {
 		if err := j.addGroups(kind); err != nil {
 			return err
 		}
@@ -84,11 +84,13 @@ func (j *Job) addGroups(kind model.Group) error {
 			key.TP = 0
 		case model.CP:
 			key.CP = 0
-		case model.DP:
-			key.DP, key.CP = 0, 0
-			if j.Program.Placement == schedule.Bidirectional { // both hold the same two stages
-				key.PP = min(at.PP, j.Config.Parallel.PP-1-at.PP)
+		case model.EP, model.ExpertDP:
+			if !j.expertsApart() {
+				return nil
 			}
+			key = j.expertKey(kind, r, at.PP)
+		case model.DP:
+			key.DP, key.CP, key.PP = 0, 0, j.replicated(at.PP)
 		case model.Embedding:
 			if at.PP != first && at.PP != last {
 				continue
@@ -113,6 +115,25 @@ func (j *Job) addGroups(kind model.Group) error {
 		}
 	}
 	return nil
+}
+
+// replicated returns what ranks of the same weights share: the pipeline rank, of
+// which a bidirectional pipeline holds each of two stages twice.
+func (j *Job) replicated(pp int) int {
+	if j.Program.Placement == schedule.Bidirectional {
+		return min(pp, j.Config.Parallel.PP-1-pp)
+	}
+	return pp
+}
+
+// expertKey is what the members of an expert's group share: those that trade
+// tokens, or those that hold the same experts.
+func (j *Job) expertKey(kind model.Group, rank, pp int) Coord {
+	at := j.Config.Parallel.ExpertCoord(rank)
+	if kind == model.EP {
+		return Coord{TP: at.TP, DP: at.DP, PP: pp}
+	}
+	return Coord{TP: at.TP, CP: at.EP, PP: j.replicated(pp)}
 }
 
 func (j *Job) addGroup(kind model.Group, ranks []int32) error {

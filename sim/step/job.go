@@ -18,6 +18,7 @@ type Job struct {
 
 	spec     *model.Spec
 	dp       dataParallel
+	expertDP dataParallel // of experts, where they are apart
 	opt      Optimizer
 	compiler *compiler
 	layers   []int // by global stage
@@ -33,6 +34,7 @@ type Job struct {
 // chunkShape is what makes two chunks run the same code.
 type chunkShape struct {
 	layers      int
+	dense       int // of them without experts, the first ones
 	first, last bool
 }
 
@@ -40,10 +42,10 @@ type chunkShape struct {
 type stage struct {
 	chunks       []*chunkCode
 	script       []action
-	gradElements int64   // parameters with a gradient on the rank
-	ownElements  int64   // parameters whose optimizer state the rank holds
-	tied         int64   // parameters of an embedding that another stage shares
-	gathers      []int64 // sizes of the parameter gathers, in order
+	gradElements int64     // parameters with a gradient on the rank
+	ownElements  int64     // parameters whose optimizer state the rank holds
+	tied         int64     // parameters of an embedding that another stage shares
+	gathers      [][]int64 // by group of replicas: sizes of the parameter gathers, in order
 	updateCode   *block
 }
 
@@ -61,7 +63,7 @@ func Build(c *Config) (*Job, error) {
 
 func (j *Job) buildModel() error {
 	c := j.Config
-	if c.Parallel.EP > 1 {
+	if c.Parallel.EP > 1 && c.Model.Experts == 0 {
 		return fmt.Errorf("parallel.ep: expert parallelism needs a mixture-of-experts model; write ep = 1")
 	}
 	spec, err := c.spec()
@@ -134,7 +136,10 @@ func (j *Job) makeProgram(o schedule.Options) error {
 	if j.Program.Ranks != j.Config.Parallel.PP {
 		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
 	}
-	j.dp.ranks = int64(j.Config.Parallel.DP * j.Config.Parallel.CP * j.Program.Pipes())
+	pipes := int64(j.Program.Pipes())
+	j.dp.ranks = int64(j.Config.Parallel.DP*j.Config.Parallel.CP) * pipes
+	j.expertDP = j.dp.ofExperts(j.Config)
+	j.expertDP.ranks *= pipes
 	j.layers, err = j.splitLayers(j.Program.Stages())
 	return err
 }
@@ -154,10 +159,10 @@ func (j *Job) splitLayers(stages int) ([]int, error) {
 
 // chunk returns the code of the chunk that holds a global stage.
 func (j *Job) chunk(stage int, split bool) *chunkCode {
-	shape := j.shape(stage, j.layers[stage], len(j.layers))
+	shape := j.shape(stage, j.layers)
 	cc, ok := j.shapes[shape]
 	if !ok {
-		cc = newChunkCode(j.spec.Build(0, shape.layers, shape.first, shape.last), split)
+		cc = newChunkCode(j.spec.Build(j.firstLayer(shape), shape.layers, shape.first, shape.last), split)
 		j.shapes[shape] = cc
 	}
 	return cc

@@ -19,5 +19,21 @@ func (p *Parallel) Coord(rank int) Coord {
 	return c
 }
 
+// ExpertCoord is a rank's place among the experts of its pipeline rank.
+type ExpertCoord struct{ TP, EP, DP int }
+
+// ExpertCoord returns the place of a global rank: the ranks of an expert vary
+// fastest, then experts, then replicas, as in Megatron-Core, where tensor,
+// context and data parallelism of the rest fold into these three.
+func (p *Parallel) ExpertCoord(rank int) ExpertCoord {
+	etp, ep := p.expertTP(), max(p.EP, 1)
+	column := rank % p.columns()
+	return ExpertCoord{TP: column % etp, EP: column / etp % ep, DP: column / (etp * ep)}
+}
+
+// expertReplicas returns how many ranks of a pipeline rank hold the same
+// experts.
+func (p *Parallel) expertReplicas() int { return p.columns() / (p.expertTP() * max(p.EP, 1)) }
+
 // columns returns the number of pipelines that run side by side.
 func (p *Parallel) columns() int { return p.TP * p.CP * p.DP }

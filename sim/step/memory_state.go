@@ -79,7 +79,7 @@ func (a *account) frozen(cc *chunkCode) {
 	if a.state == shardedLayout {
 		shards = a.job.Config.shards()
 		list = a.job.dp.gathers(cc.chunk)
-		for i, n := range units(cc.chunk) {
+		for i, n := range a.job.dp.units(cc.chunk) {
 			list[i] -= n * a.job.dp.paramBytes
 		}
 	}
@@ -104,13 +104,14 @@ func (a *account) workspace() {
 
 // weights allocates the chunk's parameters one by one.
 func (a *account) weights(cc *chunkCode) []memory.Ref {
-	out := make([]memory.Ref, len(cc.chunk.Weights))
+	list := cc.weights()
+	out := make([]memory.Ref, len(list))
 	copies := int64(1)
 	if v := a.job.Program.WeightVersions; v != nil {
 		copies = int64(v[a.stage]) // stashed versions
 	}
 	for range copies {
-		for i, n := range cc.chunk.Weights {
+		for i, n := range list {
 			out[i] = a.malloc("weights", n*a.job.dp.paramBytes, memory.Weights)
 		}
 	}
@@ -124,25 +125,19 @@ func (a *account) freeAll(refs []memory.Ref) {
 }
 
 // own appends the pieces of the chunk's parameters whose optimizer states the
-// rank holds: the first of equal parts of the chunk.
-func (a *account) own(cc *chunkCode, ranks int64) (pieces []int64) {
-	left := (cc.chunk.Parameters + ranks - 1) / ranks
-	for _, n := range cc.chunk.Weights {
-		if n = min(n, left); n > 0 {
-			pieces = append(pieces, n)
-			left -= n
+// rank holds: the first of equal parts of what each group of replicas shares.
+func (a *account) own(cc *chunkCode) (pieces []int64) {
+	for _, d := range a.job.replicas() {
+		left := d.owned(d.parameters(cc.chunk))
+		for _, n := range d.weights(cc.chunk) {
+			if n = min(n, left); n > 0 {
+				pieces = append(pieces, n)
+				left -= n
+			}
 		}
 	}
 	a.owned = append(a.owned, pieces...)
 	return pieces
-}
-
-// optimizerRanks returns over how many ranks optimizer states are spread.
-func (a *account) optimizerRanks() int64 {
-	if a.job.dp.zero == 0 {
-		return 1
-	}
-	return a.job.dp.ranks
 }
 
 // masters allocates fp32 copies of the given pieces, each made from a copy in
@@ -164,7 +159,7 @@ func (a *account) startPlain(cc *chunkCode) {
 			a.malloc("gradient buckets", min(n, ddpBucket), memory.Gradients)
 		}
 	}
-	a.masters(a.own(cc, a.optimizerRanks()))
+	a.masters(a.own(cc))
 }
 
 // ddpBucket is DistributedDataParallel's default bucket_cap_mb.
@@ -172,14 +167,17 @@ const ddpBucket = 25 << 20
 
 func (a *account) startMegatron(cc *chunkCode) {
 	refs := a.weights(cc)
-	if a.job.dp.zero >= 1 { // moved into one buffer
-		a.malloc("weights", cc.chunk.Parameters*a.job.dp.paramBytes, memory.Weights)
+	for _, d := range a.job.replicas() { // a pair of buffers each
+		n := d.parameters(cc.chunk)
+		if d.zero >= 1 { // the weights move
+			a.malloc("weights", n*d.paramBytes, memory.Weights)
+		}
+		a.malloc("gradients", n*d.gradBytes, memory.Gradients)
 	}
-	a.malloc("gradients", cc.chunk.Parameters*a.job.dp.gradBytes, memory.Gradients)
 	if a.job.dp.zero >= 1 {
 		a.freeAll(refs)
 	}
-	a.masters(a.own(cc, a.optimizerRanks()))
+	a.masters(a.own(cc))
 }
 
 func (a *account) startDeepSpeed(cc *chunkCode) {
@@ -190,7 +188,7 @@ func (a *account) startDeepSpeed(cc *chunkCode) {
 	}
 	a.malloc("weights", n*a.job.dp.paramBytes, memory.Weights)
 	a.freeAll(refs)
-	part := (n + a.optimizerRanks() - 1) / a.optimizerRanks()
+	part := a.job.dp.owned(n)
 	a.owned = append(a.owned, part)
 	a.malloc("master weights", part*a.job.opt.Master, memory.Optimizer)
 	if a.job.splitGrads() {
@@ -203,7 +201,7 @@ func (a *account) startDeepSpeed(cc *chunkCode) {
 func (j *Job) splitGrads() bool { return j.dp.gradBytes != j.dp.paramBytes }
 
 func (a *account) startSharded(cc *chunkCode) {
-	for _, n := range units(cc.chunk) {
+	for _, n := range a.job.dp.units(cc.chunk) {
 		if n > 0 {
 			n = (n + a.job.Config.shards() - 1) / a.job.Config.shards()
 			a.malloc("weight shards", 4*n, memory.Weights)
@@ -231,7 +229,7 @@ func (a *account) beforeBackward(kind trace.Kind) {
 		bytes = a.job.dp.paramBytes
 	}
 	for _, cc := range a.job.stages[a.stage].chunks {
-		for _, n := range cc.chunk.Weights {
+		for _, n := range cc.weights() {
 			a.malloc("gradients", n*bytes, memory.Gradients)
 		}
 	}
@@ -250,7 +248,7 @@ func (a *account) afterBackward(kind trace.Kind) {
 func (a *account) largestWeight() int64 {
 	var most int64
 	for _, cc := range a.job.stages[a.stage].chunks {
-		for _, n := range cc.chunk.Weights {
+		for _, n := range cc.weights() {
 			most = max(most, n)
 		}
 	}

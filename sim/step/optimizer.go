@@ -47,18 +47,22 @@ func OptimizerState(kind string, precision gpu.Dtype) (Optimizer, error) {
 func (j *Job) stepBlocks(s *stage) (begin, end *block) {
 	b := j.compiler.emitter(trace.Optimizer)
 	b.stream("zero_grad", gpu.Copy, 0, s.gradElements*j.dp.gradBytes)
-	if j.dp.overlapGet && j.dp.ranks > 1 {
-		for _, n := range s.gathers {
-			b.queue("param_gather", j.dp.paramComm(n))
+	for i, d := range j.replicas() {
+		if d.overlapGet && d.ranks > 1 {
+			for _, n := range s.gathers[i] {
+				b.queue("param_gather", d.paramComm(n))
+			}
 		}
 	}
 	e := j.compiler.emitter(trace.Optimizer)
 	j.reduceGrads(e, s)
 	j.gradNorm(e, s)
 	j.update(e, s)
-	if j.dp.zero == 1 && j.dp.ranks > 1 && !j.dp.overlapGet {
-		for _, cc := range s.chunks {
-			e.communicate("param_gather", j.dp.paramComm(cc.chunk.Parameters), false, 0)
+	for _, d := range j.replicas() {
+		if d.zero == 1 && d.ranks > 1 && !d.overlapGet {
+			for _, n := range s.parameters(d) {
+				e.communicate("param_gather", d.paramComm(n), false, 0)
+			}
 		}
 	}
 	return &b.block, &e.block
@@ -85,14 +89,16 @@ func (e *emitter) stream(name string, class gpu.Class, read, write int64) {
 // reduceGrads sums the gradients over the replicas, and the tied embedding's
 // over the stages that share it.
 func (j *Job) reduceGrads(e *emitter, s *stage) {
-	switch {
-	case j.dp.ranks == 1:
-	case j.dp.sharded() || j.dp.overlapGrad:
-		e.drain(model.DP)
-	default:
-		for _, cc := range s.chunks {
-			e.average(&j.dp, cc.chunk.Parameters)
-			e.communicate("grad_reduce", j.dp.gradComm(cc.chunk.Parameters), false, 0)
+	for _, d := range j.replicas() {
+		switch {
+		case d.ranks == 1:
+		case d.sharded() || d.overlapGrad:
+			e.drain(d.group)
+		default:
+			for _, n := range s.parameters(d) {
+				e.average(d, n)
+				e.communicate("grad_reduce", d.gradComm(n), false, 0)
+			}
 		}
 	}
 	if s.tied > 0 {

@@ -38,18 +38,34 @@ func splitsBackward(p *schedule.Program) bool {
 // countParameters fills what the stage holds and exchanges.
 func (j *Job) countParameters(s *stage) {
 	first, last := j.ends()
+	for _, d := range j.replicas() {
+		var gathers []int64
+		var parameters int64
+		for _, cc := range s.chunks {
+			sizes, _ := d.buckets(d.units(cc.chunk))
+			gathers = append(gathers, sizes...)
+			parameters += d.parameters(cc.chunk)
+		}
+		s.gathers = append(s.gathers, gathers)
+		s.gradElements += parameters
+		s.ownElements += d.owned(parameters)
+	}
 	for _, cc := range s.chunks {
-		s.gradElements += cc.chunk.Parameters
-		sizes, _ := j.dp.buckets(units(cc.chunk))
-		s.gathers = append(s.gathers, sizes...)
 		if cc.chunk.First != cc.chunk.Last && first != last {
 			s.tied = max(s.tied, cc.chunk.EmbeddingParameters)
 		}
 	}
-	s.ownElements = s.gradElements
-	if j.dp.zero >= 1 {
-		s.ownElements = (s.gradElements + j.dp.ranks - 1) / j.dp.ranks
+}
+
+// parameters returns how many of a group's parameters each chunk has that has
+// any.
+func (s *stage) parameters(d *dataParallel) (out []int64) {
+	for _, cc := range s.chunks {
+		if n := d.parameters(cc.chunk); n > 0 {
+			out = append(out, n)
+		}
 	}
+	return out
 }
 
 // ends returns the pipeline ranks of the model's first and last stage.
@@ -93,7 +109,10 @@ func (b *scriptBuilder) code(i int, a schedule.Action) *block {
 	key := blockKey{op: a.Op, last: b.last[a.Chunk][i]}
 	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
 		b.seen[a.Chunk] = true
-		key.first, key.bucket = true, b.stage.firstBucket(int(a.Chunk), &b.job.dp)
+		key.first = true
+		for i, d := range b.job.replicas() {
+			key.buckets[i] = b.stage.firstBucket(int(a.Chunk), d)
+		}
 	}
 	return b.job.blockFor(b.stage.chunks[a.Chunk], key)
 }
@@ -135,7 +154,7 @@ func (b *scriptBuilder) update(i int, a schedule.Action) {
 func (s *stage) firstBucket(chunk int, d *dataParallel) int32 {
 	n := 0
 	for _, cc := range s.chunks[:chunk] {
-		sizes, _ := d.buckets(units(cc.chunk))
+		sizes, _ := d.buckets(d.units(cc.chunk))
 		n += len(sizes)
 	}
 	return int32(n)

@@ -9,8 +9,8 @@ import (
 // stageCost estimates what one micro-batch takes on a chunk, each operator and
 // collective alone: what schedules that plan with costs, and the balancing of
 // layers, go by. Units are picoseconds.
-func (j *Job) stageCost(layers int, first, last bool) schedule.StageCost {
-	chunk := j.spec.Build(0, layers, first, last)
+func (j *Job) stageCost(shape chunkShape) schedule.StageCost {
+	chunk := j.spec.Build(j.firstLayer(shape), shape.layers, shape.first, shape.last)
 	input, weight := chunk.Split()
 	return schedule.StageCost{
 		Forward:        float64(j.alone(chunk.Forward)),
@@ -40,11 +40,11 @@ func (j *Job) alone(ops []model.Op) sim.Time {
 func (j *Job) costs(layers []int) schedule.Costs {
 	c := schedule.Costs{Latency: float64(j.handOff())}
 	known := make(map[chunkShape]schedule.StageCost)
-	for s, n := range layers {
-		shape := j.shape(s, n, len(layers))
+	for s := range layers {
+		shape := j.shape(s, layers)
 		cost, ok := known[shape]
 		if !ok {
-			cost = j.stageCost(shape.layers, shape.first, shape.last)
+			cost = j.stageCost(shape)
 			known[shape] = cost
 		}
 		c.PerStage = append(c.PerStage, cost)
@@ -53,11 +53,20 @@ func (j *Job) costs(layers []int) schedule.Costs {
 	return c
 }
 
-// shape returns the shape of the chunk that holds n layers of a global stage.
-func (j *Job) shape(stage, n, stages int) chunkShape {
-	ends := !j.Config.Model.Bare
-	return chunkShape{n, ends && stage == 0, ends && stage == stages-1}
+// shape returns the shape of a global stage's chunk; layers are those of every
+// stage.
+func (j *Job) shape(stage int, layers []int) chunkShape {
+	before := 0
+	for _, n := range layers[:stage] {
+		before += n
+	}
+	ends, n := !j.Config.Model.Bare, layers[stage]
+	dense := min(max(int(j.Config.Model.DenseLayers)-before, 0), n)
+	return chunkShape{n, dense, ends && stage == 0, ends && stage == len(layers)-1}
 }
+
+// firstLayer returns the number of a first layer of chunks of that shape.
+func (j *Job) firstLayer(shape chunkShape) int { return int(j.Config.Model.DenseLayers) - shape.dense }
 
 // handOff returns how long a micro-batch takes from one stage to the next.
 func (j *Job) handOff() sim.Time {
@@ -74,11 +83,14 @@ func (j *Job) handOff() sim.Time {
 // costs the same a layer, so that this is optimal.
 func (j *Job) balanceTime(stages int) []int {
 	sum := func(c schedule.StageCost) float64 { return c.Forward + c.BackwardInput + c.BackwardWeight }
-	perLayer := sum(j.stageCost(1, false, false))
+	perLayer := sum(j.stageCost(chunkShape{layers: 1}))
 	load := make([]float64, stages)
 	if !j.Config.Model.Bare {
-		load[0] += max(0, sum(j.stageCost(1, true, false))-perLayer)
-		load[stages-1] += max(0, sum(j.stageCost(1, false, true))-perLayer)
+		load[0] += max(0, sum(j.stageCost(chunkShape{layers: 1, first: true}))-perLayer)
+		load[stages-1] += max(0, sum(j.stageCost(chunkShape{layers: 1, last: true}))-perLayer)
+	}
+	if n := j.Config.Model.DenseLayers; n > 0 { // on the first stage, each of another length
+		load[0] += float64(float64(n) * (sum(j.stageCost(chunkShape{layers: 1, dense: 1})) - perLayer))
 	}
 	out := make([]int, stages)
 	for range j.Config.Model.Layers {
@@ -98,7 +110,7 @@ func (j *Job) balanceTime(stages int) []int {
 // needs when that of its input is done, as a share of the activations: kept
 // inputs and the gradients of outputs.
 func (j *Job) weightShare(layers int) float64 {
-	cc := newChunkCode(j.spec.Build(0, layers, false, false), true)
+	cc := newChunkCode(j.spec.Build(j.firstLayer(chunkShape{}), layers, false, false), true)
 	written := make([]bool, len(cc.saved))
 	for i := range cc.chunk.Forward {
 		for _, id := range cc.chunk.Forward[i].Writes {
