@@ -22,6 +22,9 @@ func (l *loader) complete(cfg *step.Config) {
 		}
 	}
 	p := &cfg.Parallel
+	if p.ETP == 0 {
+		p.ETP = p.TP
+	}
 	if l.root.find("parallel.dp") == nil && !l.dec.isBad("parallel.dp") {
 		p.DP = 1
 		if gpus, ok := product(worldGPUs(cfg)...); ok {
@@ -47,6 +50,12 @@ func completeModel(m *model.Config) {
 	}
 	if m.MaxPositions == 0 && m.Position == model.Learned {
 		m.MaxPositions = m.SeqLen
+	}
+	if m.Experts > 0 && m.ExpertFFN == 0 {
+		m.ExpertFFN = m.FFN
+	}
+	if m.KVLoraRank > 0 && m.VHeadDim == 0 {
+		m.VHeadDim = m.HeadDim
 	}
 	if m.EmbeddingWidth == 0 {
 		m.EmbeddingWidth = m.Hidden

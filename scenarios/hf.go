@@ -32,8 +32,8 @@ type hfField struct {
 }
 
 // ParseHF reads a Hugging Face config.json (file names it in errors) of the
-// Llama, Mistral, Qwen2, Qwen3, Gemma, Phi-3, GPT-2, GPT-NeoX, OPT, BLOOM and
-// BERT families. What the model cannot express is an [*Errors] that names the
+// Llama, Mistral, Mixtral, Qwen2, Qwen3 (with and without experts), DeepSeek-V2
+// and V3, Gemma, Phi-3, GPT-2, GPT-NeoX, OPT, BLOOM and BERT families. What the model cannot express is an [*Errors] that names the
 // field. The sequence length is the config's, at most 4096.
 func ParseHF(file string, text []byte) (*model.Config, error) {
 	var out collector

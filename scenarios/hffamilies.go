@@ -7,6 +7,11 @@ import "trainsim/sim/model"
 var hfFamilies = map[string]func(*hfConfig, *model.Config){
 	"llama":       readLlama,
 	"mistral":     readLlama,
+	"mixtral":     readMixtral,
+	"qwen2_moe":   readQwen2MoE,
+	"qwen3_moe":   readQwen3MoE,
+	"deepseek_v2": readDeepSeekV2,
+	"deepseek_v3": readDeepSeekV3,
 	"qwen2":       readQwen2,
 	"qwen3":       readQwen3,
 	"gemma":       readGemma,

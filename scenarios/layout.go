@@ -19,9 +19,6 @@ func (l *loader) checkLayout(cfg *step.Config) {
 			return
 		}
 	}
-	if p.EP > 1 {
-		l.problem("parallel.ep", nil, "%d needs a model with experts; write 1", p.EP)
-	}
 	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
 		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, divisors(p.DP))
 	}
@@ -39,7 +36,9 @@ func (l *loader) checkLayout(cfg *step.Config) {
 			p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus)
 		return
 	}
-	if world, ok := product(shard, p.DP); !ok || world != gpus {
+	if world, ok := product(shard, p.DP); ok && world == gpus {
+		l.checkExperts(cfg)
+	} else {
 		l.problem("parallel.dp", append(degreeKeys[1:], "cluster.nodes"),
 			"dp %d * tp %d * pp %d * cp %d is not the %d GPUs of %d nodes; write dp = %d, or leave dp out",
 			p.DP, p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus/shard)
@@ -56,7 +55,10 @@ func (l *loader) checkShards(cfg *step.Config) {
 	if kv := m.KV(); kv > 0 && kv != m.Heads && kv%tp != 0 && tp%kv != 0 {
 		l.problem("parallel.tp", []string{"model.kv_heads"}, "%d ranks cannot share %d key/value heads; write a divisor or a multiple of %d", tp, kv, kv)
 	}
-	l.divides(tp, "model.ffn", m.FFN, "ffn width")
+	if m.Experts == 0 || m.DenseLayers > 0 {
+		l.divides(tp, "model.ffn", m.FFN, "ffn width")
+	}
+	l.divides(tp, "model.shared_expert_ffn", m.SharedExpertFFN, "shared experts' width")
 	if m.SeqLen%cp != 0 {
 		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, divisors(int(m.SeqLen)))
 		return

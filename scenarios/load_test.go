@@ -95,7 +95,7 @@ func TestDefaults(t *testing.T) {
 	cfg, err := LoadReader(strings.NewReader("model.preset = \"llama-2-7b\"\ncluster.preset = \"dgx-h100\"\ncluster.nodes = 2\n"), "dir/small.toml", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "small", cfg.Name)
-	assert.Equal(t, step.Parallel{TP: 1, PP: 1, DP: 16, CP: 1, EP: 1, CPComm: "auto", BackwardPrefetch: "pre"}, cfg.Parallel)
+	assert.Equal(t, step.Parallel{TP: 1, PP: 1, DP: 16, CP: 1, EP: 1, ETP: 1, CPComm: "auto", BackwardPrefetch: "pre"}, cfg.Parallel)
 	assert.Equal(t, step.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none", RecomputeN: 1, CrossEntropy: "auto"}, cfg.Training)
 	assert.Equal(t, "1f1b", cfg.Schedule.Kind)
 	assert.Equal(t, 1, cfg.Schedule.MicrobatchSize)

@@ -31,6 +31,12 @@ var published = []struct {
 	{"mistral-7b", 7_241_732_096, "checkpoint of mistralai/Mistral-7B-v0.1"},
 	{"qwen2.5-7b", 7_615_616_512, "checkpoint of Qwen/Qwen2.5-7B"},
 	{"qwen2.5-72b", 72_706_203_648, "checkpoint of Qwen/Qwen2.5-72B"},
+	{"mixtral-8x7b", 46_702_792_704, "checkpoint of mistralai/Mixtral-8x7B-v0.1"},
+	{"mixtral-8x22b", 140_620_634_112, "checkpoint of mistralai/Mixtral-8x22B-v0.1"},
+	{"deepseek-v2", 235_741_434_880, "checkpoint of deepseek-ai/DeepSeek-V2"},
+	{"deepseek-v2-lite", 15_706_484_224, "checkpoint of deepseek-ai/DeepSeek-V2-Lite"},
+	{"qwen3-30b-a3b", 30_532_122_624, "checkpoint of Qwen/Qwen3-30B-A3B"},
+	{"qwen3-235b-a22b", 235_093_634_560, "checkpoint of Qwen/Qwen3-235B-A22B"},
 	{"generic-1b", 1_000_000_000, "by construction"},
 }
 
@@ -98,6 +104,11 @@ func TestHuggingFaceConfigs(t *testing.T) {
 		"opt-1.3b":          1_315_758_080,
 		"bloom-7b1":         7_069_016_064,
 		"bert-base-uncased": 109_514_298,
+		"mixtral-8x7b":      46_702_792_704,
+		"deepseek-v2-lite":  15_706_484_224,
+		"deepseek-v3":       671_026_404_352, // 671,026,419,200 with the router's biases, which no gradient moves
+		"qwen3-30b-a3b":     30_532_122_624,
+		"qwen1.5-moe-a2.7b": 14_315_784_192,
 	} {
 		t.Run(file, func(t *testing.T) {
 			text, err := os.ReadFile(filepath.Join("testdata", "hf", file+".json"))

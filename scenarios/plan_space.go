@@ -15,6 +15,7 @@ import (
 type Layout struct {
 	Nodes            int
 	TP, PP, DP, CP   int
+	EP               int
 	Kind             string
 	VirtualStages    int
 	Microbatches     int
@@ -26,7 +27,7 @@ type Layout struct {
 
 // planKeys are the keys that a layout sets, in the order of Layout.Values.
 var planKeys = []string{
-	"cluster.nodes", "parallel.tp", "parallel.pp", "parallel.dp", "parallel.cp", "schedule.kind", "schedule.virtual_stages",
+	"cluster.nodes", "parallel.tp", "parallel.pp", "parallel.dp", "parallel.cp", "parallel.ep", "schedule.kind", "schedule.virtual_stages",
 	"schedule.microbatches", "schedule.microbatch_size", "training.recompute", "parallel.zero", "parallel.sequence_parallel",
 }
 
@@ -36,7 +37,7 @@ func PlanKeys() []string { return slices.Clone(planKeys) }
 // Values returns what the layout sets [PlanKeys] to.
 func (l *Layout) Values() []string {
 	n := strconv.Itoa
-	return []string{n(l.Nodes), n(l.TP), n(l.PP), n(l.DP), n(l.CP), l.Kind, n(l.VirtualStages), n(l.Microbatches), n(l.MicrobatchSize),
+	return []string{n(l.Nodes), n(l.TP), n(l.PP), n(l.DP), n(l.CP), n(l.EP), l.Kind, n(l.VirtualStages), n(l.Microbatches), n(l.MicrobatchSize),
 		l.Recompute, n(l.ZeRO), strconv.FormatBool(l.SequenceParallel)}
 }
 
@@ -46,6 +47,10 @@ func (l *Layout) Apply(base *step.Config) *step.Config {
 	c.Cluster.Nodes = l.Nodes
 	p, s := &c.Parallel, &c.Schedule
 	p.TP, p.PP, p.DP, p.CP, p.ZeRO, p.SequenceParallel = l.TP, l.PP, l.DP, l.CP, l.ZeRO, l.SequenceParallel
+	p.EP, p.ETP = l.EP, l.TP
+	if c.Model.Experts > 0 {
+		p.ETP = 1 // narrow experts are not worth cutting
+	}
 	s.Kind, s.VirtualStages, s.Microbatches, s.MicrobatchSize = l.Kind, l.VirtualStages, l.Microbatches, l.MicrobatchSize
 	s.LayersPerStage = nil
 	if l.PP == 1 || l.Kind != "1f1b" {
@@ -163,10 +168,20 @@ func (s *Space) degrees(gpus, perNode int, each func(Layout)) {
 				if pp < 1 || gpus%(tp*cp*pp) != 0 || !s.allows("parallel.dp", gpus/(tp*cp*pp)) {
 					continue
 				}
-				each(Layout{TP: tp, CP: cp, PP: pp, DP: gpus / (tp * cp * pp)})
+				for _, ep := range s.counts("parallel.ep", expertDegrees(m, gpus/pp)) {
+					if ep >= 1 && gpus/pp%ep == 0 && max(m.Experts, 1)%int64(ep) == 0 {
+						each(Layout{TP: tp, CP: cp, PP: pp, DP: gpus / (tp * cp * pp), EP: ep})
+					}
+				}
 			}
 		}
 	}
+}
+
+// expertDegrees lists over how many of a stage's ranks the experts may spread:
+// powers of two.
+func expertDegrees(m *model.Config, ranks int) []int {
+	return powersUpTo(int(min(max(m.Experts, 1), int64(ranks))))
 }
 
 // splitsModel reports whether tp ranks can share the model's matrices.
@@ -235,13 +250,16 @@ func (s *Space) switches(l Layout, each func(Layout)) {
 	zero := []int{0}
 	if l.DP*l.CP > 1 {
 		zero = []int{0, 1}
-		if l.PP == 1 {
+		if l.PP == 1 && s.Base.Model.Experts == 0 {
 			zero = []int{0, 1, 2, 3} // gathering weights for every micro-batch of a pipeline pays for nobody
 		}
 	}
 	sequence := []bool{false}
 	if l.TP > 1 && s.Base.Model.SeqLen/int64(l.CP)%int64(l.TP) == 0 {
 		sequence = []bool{true, false}
+		if s.Base.Model.Experts > 0 { // experts need it
+			sequence = []bool{true}
+		}
 	}
 	for _, l.Recompute = range recompute {
 		for _, l.ZeRO = range s.counts("parallel.zero", zero) {

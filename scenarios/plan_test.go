@@ -45,7 +45,7 @@ func TestLayoutsAreJobs(t *testing.T) {
 		loaded++
 	}
 	assert.Greater(t, loaded, 20)
-	assert.True(t, seen[Layout{Nodes: 8, TP: 4, PP: 2, DP: 8, CP: 1, Kind: "1f1b", VirtualStages: 1, Microbatches: 16, MicrobatchSize: 1, Recompute: "full", ZeRO: 1, SequenceParallel: true}],
+	assert.True(t, seen[Layout{Nodes: 8, TP: 4, PP: 2, DP: 8, CP: 1, EP: 1, Kind: "1f1b", VirtualStages: 1, Microbatches: 16, MicrobatchSize: 1, Recompute: "full", ZeRO: 1, SequenceParallel: true}],
 		"the scenario's own layout is among them")
 }
 

@@ -123,6 +123,7 @@ func (r *runRow) model(m *model.Config) {
 	m.KVHeads = int64(r.count("kv_heads", int(m.Heads)))
 	m.FFN, m.Vocab = int64(r.count("ffn", 0)), int64(r.count("vocab", 0))
 	m.SeqLen = int64(r.count("seq", 0))
+	r.experts(m)
 	m.MLP, m.Norm = model.MLP(r.word("mlp", "")), model.Norm(r.word("norm", ""))
 	m.Attention = model.AttentionKind(r.word("attention", ""))
 	m.TieEmbeddings = r.flag("tie_embeddings")
@@ -133,9 +134,27 @@ func (r *runRow) model(m *model.Config) {
 	}
 }
 
+// experts reads what a mixture of experts and latent attention have beside the
+// rest.
+func (r *runRow) experts(m *model.Config) {
+	for _, c := range []struct {
+		column string
+		to     *int64
+	}{
+		{"experts", &m.Experts}, {"experts_per_token", &m.ExpertsPerToken}, {"expert_ffn", &m.ExpertFFN},
+		{"shared_expert_ffn", &m.SharedExpertFFN}, {"dense_layers", &m.DenseLayers}, {"head_dim", &m.HeadDim},
+		{"kv_lora_rank", &m.KVLoraRank}, {"q_lora_rank", &m.QLoraRank}, {"rope_head_dim", &m.RopeHeadDim}, {"v_head_dim", &m.VHeadDim},
+	} {
+		if r.text(c.column) != "" && r.text(c.column) != "0" {
+			*c.to = int64(r.count(c.column, 0))
+		}
+	}
+	m.ExpertCapacity = r.measure("expert_capacity")
+}
+
 func (r *runRow) parallel(p *step.Parallel) {
 	p.TP, p.PP, p.DP = r.count("tp", 0), r.count("pp", 0), r.count("dp", 0)
-	p.CP, p.EP = r.count("cp", 1), r.count("ep", 1)
+	p.CP, p.EP, p.ETP = r.count("cp", 1), r.count("ep", 1), r.count("etp", p.TP)
 	p.SequenceParallel = r.flag("sequence_parallel")
 	p.ZeRO = int(r.word("zero", "0")[0] - '0')
 	if p.ZeRO >= 2 {
@@ -191,7 +210,7 @@ func (r *runRow) seconds(cfg *step.Config) float64 {
 	}
 	flops := 3 * cfg.Model.FLOPs()
 	if r.word("flops_basis", "model") == "hardware" && cfg.Training.Recompute == "full" {
-		flops += float64(cfg.Model.Layers) * cfg.Model.LayerFLOPs()
+		flops += cfg.Model.LayersFLOPs()
 	}
 	t := flops * float64(cfg.Tokens()) / float64(cfg.Parallel.World()) / rate
 	if math.IsInf(t, 0) || math.IsNaN(t) {
