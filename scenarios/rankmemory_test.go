@@ -51,7 +51,7 @@ func (e *errorsOf) add(predicted, measured int64) {
 
 func (e *errorsOf) mean() float64 { return e.sum / e.n }
 
-// score predicts the rows of dense models.
+// scoreRanks predicts every row.
 func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 	rows, err := ReadRankMemory(strings.NewReader(table), "b200.csv", "")
 	require.NoError(t, err)
@@ -59,9 +59,6 @@ func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 	accounts := map[*step.Config][]step.RankMemory{}
 	for i := range rows {
 		r := &rows[i]
-		if !strings.HasPrefix(r.Family, "llama") {
-			continue
-		}
 		require.Empty(t, r.Skipped)
 		if accounts[r.Config] == nil {
 			job, err := step.Build(r.Config)
@@ -73,24 +70,28 @@ func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 		allocated.add(m.PeakAllocated, r.Allocated)
 		reserved.add(m.PeakReserved, r.Reserved)
 	}
-	assert.EqualValues(t, 75, allocated.n)
-	assert.Len(t, accounts, 15, "ranks of a job share its Config")
+	assert.EqualValues(t, 96, allocated.n)
+	assert.Len(t, accounts, 19, "ranks of a job share its Config")
 	t.Logf("allocated mean %.2f %% worst %.2f %%, reserved mean %.2f %% worst %.2f %%", 100*allocated.mean(), 100*allocated.worst, 100*reserved.mean(), 100*reserved.worst)
 	return allocated, reserved
 }
 
 // The jobs' 405B model has 16 heads for keys and values, as the first release of
-// its weights, and not the paper's 8.
+// its weights, and not the paper's 8; experts are padded to the mean
+// (run_pretrain_deepseekv2.sh there, moe-expert-capacity-factor 1).
 func TestMemoryOfEveryRankOnB200(t *testing.T) {
-	table := withColumns(t, rankTable(t), []string{"kv_heads"}, func(row map[string]string) []string {
-		if row["model"] == "llama3-405b" {
-			return []string{"16"}
+	table := withColumns(t, rankTable(t), []string{"kv_heads", "expert_capacity"}, func(row map[string]string) []string {
+		switch {
+		case row["model"] == "llama3-405b":
+			return []string{"16", ""}
+		case strings.HasPrefix(row["model"], "deepseek"):
+			return []string{"", "1"}
 		}
-		return []string{""}
+		return []string{"", ""}
 	})
 	allocated, reserved := scoreRanks(t, table)
-	assert.Less(t, allocated.mean(), 0.002)
-	assert.Less(t, allocated.worst, 0.01)
+	assert.Less(t, allocated.mean(), 0.0035)
+	assert.Less(t, allocated.worst, 0.022)
 	assert.Less(t, reserved.mean(), 0.02)
 	assert.Less(t, reserved.worst, 0.05)
 }
@@ -98,7 +99,7 @@ func TestMemoryOfEveryRankOnB200(t *testing.T) {
 func TestMemoryOfEveryRankAsPublished(t *testing.T) {
 	allocated, reserved := scoreRanks(t, rankTable(t))
 	assert.Less(t, allocated.mean(), 0.006)
-	assert.Less(t, allocated.worst, 0.015)
+	assert.Less(t, allocated.worst, 0.022)
 	assert.Less(t, reserved.mean(), 0.02)
 }
 

@@ -113,7 +113,9 @@ const megatronVocab = 128
 func (r *runRow) model(m *model.Config) {
 	if r.preset != nil {
 		*m = *r.preset
-		m.Layers, m.SeqLen = int64(r.count("layers", int(m.Layers))), int64(r.count("seq", 0))
+		cut(m, int64(r.count("layers", int(m.Layers))))
+		m.SeqLen = int64(r.count("seq", 0))
+		r.experts(m)
 		m.KVHeads = int64(r.count("kv_heads", int(m.KV())))
 		m.Attention, m.VocabMultiple = model.AttentionKind(r.word("attention", "")), megatronVocab
 		return
@@ -132,6 +134,15 @@ func (r *runRow) model(m *model.Config) {
 	if m.Norm == model.RMSNorm {
 		m.Position, m.LinearBias, m.QKVBias = model.Rotary, false, false
 	}
+}
+
+// cut gives a model another number of layers, of which as large a share as
+// before is dense, at least one where any is.
+func cut(m *model.Config, layers int64) {
+	if m.DenseLayers > 0 && layers < m.Layers {
+		m.DenseLayers = min(layers, max(1, (m.DenseLayers*layers+m.Layers/2)/m.Layers))
+	}
+	m.Layers = layers
 }
 
 // experts reads what a mixture of experts and latent attention have beside the
