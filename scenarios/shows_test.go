@@ -101,3 +101,18 @@ func TestRecomputation(t *testing.T) {
 func TestNVLinkAgainstPCIe(t *testing.T) {
 	assert.Greater(t, simulate(t, "13b-tp2-pp4-pcie").StepTime, simulate(t, "13b-tp2-pp4-nvlink").StepTime)
 }
+
+// Spread over a node, the experts fit; with all of them on every rank they do
+// not, though a step would take no less time.
+func TestExpertsOverANode(t *testing.T) {
+	spread, whole := simulate(t, "mixtral-8x7b-ep8"), simulate(t, "mixtral-8x7b-ep8", "parallel.ep=1")
+	assert.Nil(t, spread.OOM)
+	require.NotNil(t, whole.OOM)
+	assert.Greater(t, samplesPerSecond(spread), samplesPerSecond(whole))
+	var experts, all float64
+	for i := range spread.Memory {
+		experts += static(&whole.Memory[i]) - static(&spread.Memory[i])
+		all += static(&whole.Memory[i])
+	}
+	assert.Greater(t, experts/all, 0.5, "most of the state is experts")
+}
