@@ -42,8 +42,13 @@ func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error
 		return nil, err
 	}
 	c := &Communicator{
-		t: t, devices: append([]int(nil), devices...), settings: s, level: t.p2pLevel(s),
+		t: t, devices: append([]int(nil), devices...), settings: s,
 		traffic: make(map[trafficKey]*traffic), plans: make(map[planKey]Plan),
+	}
+	c.makeGroups()
+	c.level = t.p2pLevel(s, c.largest)
+	if c.level < PathNVL && t.spanning(devices) {
+		return nil, errors.New("nccl: without peer-to-peer copies an NVLink domain over several nodes falls apart; leave p2p_level and p2p_disable out, or write cluster.nvlink_domain = 0")
 	}
 	c.searchRings()
 	c.worst = c.worstHop()

@@ -31,6 +31,12 @@ type Config struct {
 	NVLinkEfficiency float64 `toml:"nvlink_efficiency"`
 	// NVLinkLatency is the latency of one crossing.
 	NVLinkLatency sim.Time `toml:"nvlink_latency"`
+	// NVLinkDomain is the number of GPUs that one set of NVSwitches joins across
+	// nodes, as in a rack of 72 GPUs in trays of four; a multiple of
+	// GPUsPerNode. Default: a node is a domain of its own. Nodes are spread
+	// evenly over as few domains as hold them where they divide so, as schedulers
+	// place jobs on racks, and fill one after the other elsewhere.
+	NVLinkDomain int `toml:"nvlink_domain"`
 	// IslandSize is the number of GPUs that NVLink joins when Kind is
 	// "islands" (a full mesh inside each island).
 	IslandSize int `toml:"island_size"`
@@ -63,6 +69,9 @@ type Config struct {
 	// host memory use twice; default 100GB/s (six channels of DDR4-2666, of
 	// which about three quarters are reached).
 	HostMemoryBandwidth sim.Bandwidth `toml:"host_memory_bandwidth"`
+	// HostCopyEfficiency is the part of its links' rate that a copy from GPU to
+	// GPU through host memory reaches; default 0.47.
+	HostCopyEfficiency float64 `toml:"host_copy_efficiency"`
 	// NoP2P says that the driver offers no peer-to-peer copies, as on consumer
 	// cards: GPUs reach each other through host memory.
 	NoP2P bool `toml:"no_p2p"`
@@ -78,6 +87,13 @@ type Config struct {
 	NICAffinity Affinity `toml:"nic_affinity"`
 	// NICLatency is the latency of one crossing from card to card.
 	NICLatency sim.Time `toml:"nic_latency"`
+	// PluginLatency is the latency that the network's plugin reports to NCCL,
+	// which adds it to every step between nodes, twice under the Simple protocol;
+	// default 0, as for InfiniBand and RoCE.
+	PluginLatency sim.Time `toml:"plugin_latency"`
+	// UnorderedNIC says that the cards may deliver bytes out of order, so that
+	// the network's plugin leaves nothing but the Simple protocol between nodes.
+	UnorderedNIC bool `toml:"nic_unordered"`
 	// NoGPUDirect says that cards cannot read GPU memory, so that traffic
 	// passes through host memory.
 	NoGPUDirect bool `toml:"no_gpudirect"`

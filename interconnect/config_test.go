@@ -111,7 +111,7 @@ func TestClusterPresets(t *testing.T) {
 				p := cm.Plan(AllGather, 1<<32)
 				busbw := float64(p.Message) / p.Uncontended(top).Seconds() * p.BusFactor
 				limit := max(float64(c.NVLinks)*float64(c.NVLinkBandwidth), float64(top.cfg.PCIeBandwidth))
-				if n > c.GPUsPerNode {
+				if n > c.DomainSize() {
 					limit = float64(c.NICs) * float64(c.NICBandwidth)
 				}
 				assert.Less(t, busbw, limit, "%s: %d GPUs", name, n)

@@ -46,6 +46,7 @@ func (c Config) withDefaults() Config {
 	setRate(&c.PCIeBandwidth, pcieRates[c.PCIeGen]*float64(c.PCIeWidth)/16)
 	setRate(&c.SocketBandwidth, 1e9*socketRates[c.cpu()])
 	setRate(&c.HostMemoryBandwidth, 100e9)
+	setFloat(&c.HostCopyEfficiency, hostCopyShare)
 	if c.PCIeLatency == 0 {
 		c.PCIeLatency = 300 * sim.Nanosecond
 	}

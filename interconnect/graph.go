@@ -1,6 +1,9 @@
 package interconnect
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // speedGraph picks the number of channels and their speed for a total
 // bandwidth as NCCL's search does: from the fastest speed downwards the one
@@ -73,6 +76,8 @@ func (c *Communicator) allow(t *tuner) {
 			allowed[p] = true
 		}
 		t.protocols = func(p Protocol) bool { return allowed[p] }
+	} else if c.t.cfg.UnorderedNIC && t.nodes > 1 {
+		t.protocols = func(p Protocol) bool { return p == Simple }
 	}
 }
 
@@ -91,7 +96,16 @@ func (c *Communicator) ringGraph(t *tuner) graph {
 	return graph{
 		channels: channels, intra: speed, inter: speed,
 		nvlink: c.worst <= PathNVL && c.largest > 1, sameChannels: len(c.cycles) == 0,
+		latency: c.pluginLatency(),
 	}
+}
+
+// pluginLatency is what the network's plugin reports to NCCL, in microseconds.
+func (c *Communicator) pluginLatency() float64 {
+	if len(c.groups) == 1 {
+		return 0
+	}
+	return c.t.cfg.PluginLatency.Microseconds()
 }
 
 // intraRoom returns the bandwidth of a node's rings in NCCL's terms and how
@@ -119,6 +133,12 @@ func (c *Communicator) netGraph(gen generation) (int, float64) {
 	inside := wire * float64(cards)
 	if c.largest > 1 {
 		inside, _ = c.intraRoom(c.t.cfg.ComputeCapability)
+	}
+	if cards > maxChannels/2 {
+		// More cards than a graph has channels: as many channels as the inside
+		// has room for, each over a card of its own.
+		wired := slices.IndexFunc(speedsNodes[gen], func(s float64) bool { return s <= wire })
+		return speedGraph(speedsNodes[gen][max(wired, 0):], inside, func(s float64) int { return min(cards, int(inside/s+1e-9)) })
 	}
 	for _, s := range speedsNodes[gen] {
 		if s <= wire && s*float64(cards) <= inside {
@@ -167,15 +187,20 @@ func (c *Communicator) channelCount(t *tuner, g graph) int {
 	return n
 }
 
+// maxHeads is the most GPUs of a domain among which NVLink SHARP shares the
+// vector out (NCCL's NCCL_MAX_NVLS_ARITY); in a rack of 72 the others take part
+// without being a head.
+const maxHeads = 32
+
 // addNVLS adds the graphs of NVLink SHARP: one head for each GPU of a node.
 func (t *tuner) addNVLS(c *Communicator) {
 	if t.cc < 90 || c.level < PathNVL || !switched(&c.t.cfg) || c.largest < 2 || c.largest != c.smallest {
 		return
 	}
-	heads := c.largest
+	heads := min(c.largest, maxHeads)
 	gen := generationOf(t.cc)
 	per := linkSpeed(t.cc) * float64(c.t.node.nvlinks) / float64(heads)
-	g := graph{channels: heads, nvlink: true, inter: per * 1e3}
+	g := graph{channels: heads, nvlink: true, inter: per * 1e3, latency: c.pluginLatency()}
 	for _, s := range speedsOneNode[gen] {
 		if s <= per {
 			g.intra = s

@@ -94,19 +94,24 @@ var (
 		simple: sliceFit{base: 15.6, step: 0.67, share: 0.78},
 		direct: directFit{base: 6.8, step: 1.25, share: 0.68},
 	}
-	// hostPerformance is for rings with a hop through host memory. What they
-	// reach depends on the machine more than anything else here: 0.8 of what
-	// the links give on dual EPYC with A100 PCIe (nccl-tests#178: 20 of 25
-	// GB/s), 0.67 and 0.54 with 4 and 8 RTX 5090 on dual Xeon (nccl#1639: 35 and
-	// 28 of 52). 0.67 is their mean; machines with shared uplinks (5.2 of 12.5
-	// on DGX A100 without peer-to-peer copies) and virtual ones are slower.
-	hostPerformance = performance{
-		ll:     lineFit{base: 4.1, step: 1.48, share: 0.67},
-		ll128:  lineFit{base: 10, step: 2.5, share: 0.67},
-		simple: sliceFit{base: 15.6, step: 0.67, share: 0.67},
-		direct: directFit{base: 6.8, step: 1.25, share: 0.67},
-	}
 )
+
+// hostCopyShare is the part of its links' rate that a copy through host memory
+// reaches. It depends on the machine more than anything else here: 0.15 (2 GPUs on
+// one NUMA node of a box with NVLink pairs), 0.2 (4 L40S), 0.42 (4 GPUs of a DGX
+// A100 without peer-to-peer copies), 0.47 (4 and 8 RTX PRO 6000), 0.54 and 0.67 (8
+// and 4 RTX 5090 on dual Xeon, nccl#1639: 28 and 35 of 52 GB/s), 0.8 (A100 PCIe on
+// dual EPYC, nccl-tests#178: 20 of 25). This is the median; presets whose machine
+// was measured have their own.
+const hostCopyShare = 0.47
+
+// hostPerformance is for rings with a hop through host memory: as over PCIe, at
+// the machine's share of the links.
+func (t *Topology) hostPerformance() *performance {
+	p, share := pciePerformance, t.cfg.HostCopyEfficiency
+	p.ll.share, p.ll128.share, p.simple.share, p.direct.share = share, share, share, share
+	return &p
+}
 
 // treeExtra is what a tree over several nodes takes beside NCCL's estimate.
 const treeExtra = 16
@@ -167,8 +172,10 @@ func (f sliceFit) time(op Op, bytes int64, n int, k, vol, bus float64) cost {
 	return cost{lat: f.base + float64(f.step*k), bw: 1 / per}.filling(bytes, fill)
 }
 
-func (f switchFit) time(bytes int64, e estimate) cost {
-	return cost{lat: f.base * e.lat, bw: f.share * e.bw}.filling(bytes, f.fill*saturating(bytes, f.fillAt))
+// time returns the cost of NVLink SHARP; plugin is the part of NCCL's latency that
+// the network's plugin reports, which the fits leave as it is.
+func (f switchFit) time(bytes int64, e estimate, plugin float64) cost {
+	return cost{lat: float64(f.base*(e.lat-plugin)) + plugin, bw: f.share * e.bw}.filling(bytes, f.fill*saturating(bytes, f.fillAt))
 }
 
 func (f directFit) time(bytes int64, n int, vol, bus float64) cost {

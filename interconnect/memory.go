@@ -25,7 +25,7 @@ func (c *Communicator) MemoryBytes(ops ...Op) int64 {
 		sum += c.ringMemory()
 	}
 	if switches {
-		heads := int64(c.largest)
+		heads := int64(min(c.largest, maxHeads))
 		sum += int64(c.nvlsChannels()) * 2 * 8 * (128 << 10) * heads
 	}
 	if exchange {
@@ -103,7 +103,8 @@ func (c *Communicator) exchangeMemory() int64 {
 }
 
 // peerChannels is the number of channels for one peer: two for each NVLink of
-// the pair, up to all; two over PCIe.
+// the pair, up to all; two over PCIe. Across nodes that NVSwitches join they are
+// halved until all peers fit into one round of the channels.
 func (c *Communicator) peerChannels() int64 {
 	if c.worst > PathNVB || c.largest < 2 {
 		return 2
@@ -112,6 +113,11 @@ func (c *Communicator) peerChannels() int64 {
 	want, n := 2*c.t.pairLinks(g.devices[0], g.devices[1]), 1
 	for n < want && n < c.p2pChannels() {
 		n *= 2
+	}
+	if c.t.spanning(g.devices) {
+		for n > 1 && n*(c.largest-1) > c.p2pChannels() {
+			n /= 2
+		}
 	}
 	return int64(n)
 }

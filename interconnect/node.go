@@ -31,10 +31,12 @@ type nicShape struct {
 	tx, rx LinkID
 }
 
-// nodeShape is one machine; all machines of a cluster are alike, so link l of
+// nodeShape is one machine, or one domain of machines that NVSwitches join; all of a cluster are alike, so link l of
 // node n is link n*len(links)+l of the cluster.
 type nodeShape struct {
 	links    []Link
+	tray     []int // of each link: the machine of the domain, 0 where a node is one
+	trays    int   // machines of a domain
 	gpus     []gpuShape
 	nics     []nicShape
 	visible  []int      // physical GPU of each device that the job sees
@@ -46,8 +48,8 @@ type nodeShape struct {
 	nvlinks  int        // of a GPU
 }
 
-func newNodeShape(c *Config) nodeShape {
-	var n nodeShape
+func newNodeShape(c *Config, trays int) nodeShape {
+	n := nodeShape{trays: trays}
 	gpus, nics := sitesOf(c)
 	n.addGPUs(c, gpus)
 	n.addNICs(c, nics)
@@ -64,24 +66,26 @@ func newNodeShape(c *Config) nodeShape {
 	return n
 }
 
-func (n *nodeShape) add(l Link) LinkID {
-	n.links = append(n.links, l)
+// add adds a link of the i-th of total parts of a kind, which the trays share
+// evenly; name is what follows the part's number within its tray.
+func (n *nodeShape) add(l Link, kind string, i, total int, name string) LinkID {
+	per := max(total/n.trays, 1)
+	l.Name = fmt.Sprintf("%s%d/%s", kind, i%per, name)
+	n.links, n.tray = append(n.links, l), append(n.tray, i/per)
 	return LinkID(len(n.links) - 1)
 }
 
 // addPorts adds the two directions of a PCIe connection.
-func (n *nodeShape) addPorts(c *Config, name string) ports {
+func (n *nodeShape) addPorts(c *Config, kind string, i, total int) ports {
 	l := Link{Kind: LinkPCIe, Capacity: float64(c.PCIeBandwidth), Latency: c.PCIeLatency}
-	l.Name = name + "/pcie/up"
-	up := n.add(l)
-	l.Name = name + "/pcie/down"
-	return ports{up, n.add(l)}
+	up := n.add(l, kind, i, total, "pcie/up")
+	return ports{up, n.add(l, kind, i, total, "pcie/down")}
 }
 
 func (n *nodeShape) addGPUs(c *Config, sites []site) {
 	for i, s := range sites {
 		n.gpus = append(n.gpus, gpuShape{
-			site: s, pcie: n.addPorts(c, fmt.Sprintf("gpu%d", i)),
+			site: s, pcie: n.addPorts(c, "gpu", i, len(sites)),
 			nvlink: ports{none, none}, nic: none,
 		})
 	}
@@ -90,11 +94,9 @@ func (n *nodeShape) addGPUs(c *Config, sites []site) {
 func (n *nodeShape) addNICs(c *Config, sites []site) {
 	for i, s := range sites {
 		l := Link{Kind: LinkNIC, Capacity: float64(c.NICBandwidth) * c.NICEfficiency, Latency: c.NICLatency / 2}
-		l.Name = fmt.Sprintf("nic%d/tx", i)
-		tx := n.add(l)
-		l.Name = fmt.Sprintf("nic%d/rx", i)
+		tx := n.add(l, "nic", i, len(sites), "tx")
 		l.Latency = c.NICLatency - c.NICLatency/2
-		n.nics = append(n.nics, nicShape{site: s, tx: tx, rx: n.add(l)})
+		n.nics = append(n.nics, nicShape{site: s, tx: tx, rx: n.add(l, "nic", i, len(sites), "rx")})
 	}
 }
 
@@ -107,7 +109,7 @@ func (n *nodeShape) addSwitches(c *Config, groups ...[]site) {
 		}
 	}
 	for i := range count {
-		n.switches = append(n.switches, n.addPorts(c, fmt.Sprintf("switch%d", i)))
+		n.switches = append(n.switches, n.addPorts(c, "switch", i, count))
 	}
 }
 
@@ -119,18 +121,16 @@ func (n *nodeShape) addSockets(c *Config, groups ...[]site) {
 		}
 	}
 	for s := range count {
-		n.memory = append(n.memory, n.add(Link{
-			Name: fmt.Sprintf("socket%d/memory", s), Kind: LinkMemory, Capacity: float64(c.HostMemoryBandwidth),
-		}))
+		l := Link{Kind: LinkMemory, Capacity: float64(c.HostMemoryBandwidth)}
+		n.memory = append(n.memory, n.add(l, "socket", s, count, "memory"))
 	}
 	n.sockets = newLinkTable(count)
+	per := max(count/n.trays, 1)
 	for a := range count {
 		for b := range count {
-			if a != b {
-				n.sockets[a][b] = n.add(Link{
-					Name: fmt.Sprintf("socket%d/to-socket%d", a, b), Kind: LinkSocket,
-					Capacity: float64(c.SocketBandwidth), Latency: c.PCIeLatency,
-				})
+			if a != b && a/per == b/per {
+				l := Link{Kind: LinkSocket, Capacity: float64(c.SocketBandwidth), Latency: c.PCIeLatency}
+				n.sockets[a][b] = n.add(l, "socket", a, count, fmt.Sprintf("to-socket%d", b%per))
 			}
 		}
 	}

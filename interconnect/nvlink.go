@@ -27,8 +27,7 @@ func (n *nodeShape) addNVLink(c *Config) {
 			if k := n.bonded[a][b]; k > 0 && a != b {
 				l := one
 				l.Capacity *= float64(k)
-				l.Name = fmt.Sprintf("gpu%d/nvlink/to-gpu%d", a, b)
-				n.mesh[a][b] = n.add(l)
+				n.mesh[a][b] = n.add(l, "gpu", a, len(n.gpus), fmt.Sprintf("nvlink/to-gpu%d", b))
 			}
 		}
 	}
@@ -39,11 +38,9 @@ func (n *nodeShape) addSwitchedNVLink(one Link, links int) {
 		l := one
 		l.Capacity *= float64(links)
 		l.Latency = one.Latency / 2
-		l.Name = fmt.Sprintf("gpu%d/nvlink/out", g)
-		n.gpus[g].nvlink.up = n.add(l)
+		n.gpus[g].nvlink.up = n.add(l, "gpu", g, len(n.gpus), "nvlink/out")
 		l.Latency = one.Latency - one.Latency/2
-		l.Name = fmt.Sprintf("gpu%d/nvlink/in", g)
-		n.gpus[g].nvlink.down = n.add(l)
+		n.gpus[g].nvlink.down = n.add(l, "gpu", g, len(n.gpus), "nvlink/in")
 	}
 }
 

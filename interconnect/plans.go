@@ -66,7 +66,7 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 	vol, k := p.Op.BusFactor(n), float64(idealSteps(p.Op, n))
 	switch {
 	case best.algorithm == NVLS || best.algorithm == NVLSTree:
-		return perf.sharp(best.algorithm).time(p.Message, best.estimate)
+		return perf.sharp(best.algorithm).time(p.Message, best.estimate, c.pluginShare())
 	case best.algorithm != Ring || len(c.groups) > 1 || p.Op == Broadcast || p.Op == Reduce:
 		return c.estimatedCost(p, best, perf, bus)
 	case best.protocol == LL:
@@ -75,6 +75,12 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 		return perf.ll128.time(p.Message, k, vol, bus)
 	}
 	return perf.simple.time(p.Op, p.Message, n, k, vol, bus)
+}
+
+// pluginShare is how much of NCCL's latency of NVLink SHARP with trees comes from
+// the network's plugin: twice a step, up and down the tree.
+func (c *Communicator) pluginShare() float64 {
+	return 4 * math.Floor(math.Log2(float64(len(c.groups)))) * c.pluginLatency()
 }
 
 // estimatedCost is NCCL's own estimate, for what the measured tables do not
@@ -105,7 +111,7 @@ func (c *Communicator) performance() (*performance, float64) {
 	}
 	class := &pciePerformance
 	if c.worst > c.level {
-		class = &hostPerformance
+		class = c.t.hostPerformance()
 	}
 	tr := c.trafficOf(AllGather, onRings, Simple)
 	if tr.bottleneck == none {

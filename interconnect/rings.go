@@ -13,7 +13,6 @@ type ring struct {
 
 // searchRings finds the rings of a communicator.
 func (c *Communicator) searchRings() {
-	c.makeGroups()
 	if len(c.groups) > 1 {
 		c.netRings()
 		return

@@ -9,7 +9,7 @@ type route struct {
 // Path returns the links from device a to device b in order, as NCCL's default
 // settings choose them; none for a == b.
 func (t *Topology) Path(a, b int) []LinkID {
-	r := t.route(a, b, t.p2pLevel(Settings{}))
+	r := t.route(a, b, t.p2pLevel(Settings{}, len(t.node.visible)))
 	links := make([]LinkID, len(r.uses))
 	for i, u := range r.uses {
 		links[i] = u.Link
@@ -56,6 +56,9 @@ func (t *Topology) route(a, b int, level PathType) route {
 	}
 	na, nb := t.NodeOf(a), t.NodeOf(b)
 	if na != nb {
+		return route{uses: t.netRoute(na, t.local(a), nb, t.local(b)), kind: PathNET}
+	}
+	if level < PathNVL && t.trayOf(a) != t.trayOf(b) && len(t.node.nics) > 0 {
 		return route{uses: t.netRoute(na, t.local(a), nb, t.local(b)), kind: PathNET}
 	}
 	kind, uses := t.node.route(t.local(a), t.local(b), level)

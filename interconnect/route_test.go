@@ -52,7 +52,7 @@ func TestPathsInsideANode(t *testing.T) {
 func TestP2PLevels(t *testing.T) {
 	top := build(t, Config{GPUsPerNode: 8, GPUsPerSwitch: 2, GPUsPerUpperSwitch: 4, Kind: NVLinkPairs, NVLinks: 4, NVLinkBandwidth: 14e9})
 	hosted := func(a, b int, s Settings) bool {
-		for _, u := range top.route(a, b, top.p2pLevel(s)).uses {
+		for _, u := range top.route(a, b, top.p2pLevel(s, 8)).uses {
 			if top.links[u.Link].Kind == LinkMemory {
 				assert.Equal(t, 2.0, u.Weight, "written and read")
 				return true
@@ -76,9 +76,9 @@ func TestP2PLevels(t *testing.T) {
 		assert.Equal(t, c.sys, hosted(0, 4, c.s), "%+v SYS", c.s)
 	}
 	small := build(t, Config{GPUsPerNode: 2, CPU: "amd"})
-	assert.Equal(t, PathSYS, small.p2pLevel(Settings{}), "two GPUs on AMD copy over the sockets")
+	assert.Equal(t, PathSYS, small.p2pLevel(Settings{}, 2), "two GPUs on AMD copy over the sockets")
 	consumer := build(t, Config{GPUsPerNode: 2, CPU: "amd", NoP2P: true})
-	assert.Equal(t, PathNVB, consumer.p2pLevel(Settings{P2PLevel: "SYS"}), "what the driver lacks no setting brings")
+	assert.Equal(t, PathNVB, consumer.p2pLevel(Settings{P2PLevel: "SYS"}, 2), "what the driver lacks no setting brings")
 }
 
 func TestPathsBetweenNodes(t *testing.T) {

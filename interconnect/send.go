@@ -25,7 +25,7 @@ func (t *Topology) SendPlan(from, to int, bytes int64, s Settings) Plan {
 	if from == to || bytes <= 0 || s.Model == "free" {
 		return p
 	}
-	w := t.sendWay(sendKey{int32(from), int32(to), t.p2pLevel(s), s.Model == "ideal"})
+	w := t.sendWay(sendKey{int32(from), int32(to), t.p2pLevel(s, len(t.node.visible)), s.Model == "ideal"})
 	if w.direct == nil {
 		p.Latency = sim.FromSeconds(w.latency * 1e-6)
 		t.carry(&p, &w.traffic, w.limit)
@@ -71,6 +71,9 @@ func (t *Topology) newSendWay(key sendKey) *sendWay {
 	default:
 		d := pciePerformance.direct
 		d.share = pciePerformance.simple.share
+		if t.PathType(int(key.from), int(key.to)) > key.level {
+			d.share = t.cfg.HostCopyEfficiency
+		}
 		w.direct, w.bus = &d, t.links[w.traffic.bottleneck].Capacity/w.traffic.unit/1e9
 	}
 	return w

@@ -77,11 +77,12 @@ var p2pLevels = map[string]PathType{
 }
 
 // p2pLevel returns the farthest path type on which GPUs copy directly. NCCL's
-// default is PXB, and SYS on AMD processors with at most two GPUs in the node.
-// Bridged NVLink works on cards whose driver offers no PCIe peer-to-peer.
-func (t *Topology) p2pLevel(s Settings) PathType {
+// default is PXB, and SYS on AMD processors for a communicator with at most two
+// GPUs of a node (it sees no others). Bridged NVLink works on cards whose driver
+// offers no PCIe peer-to-peer.
+func (t *Topology) p2pLevel(s Settings, gpus int) PathType {
 	level := PathPXB
-	if strings.HasPrefix(t.cfg.cpu(), "amd") && len(t.node.gpus) <= 2 {
+	if strings.HasPrefix(t.cfg.cpu(), "amd") && gpus <= 2 {
 		level = PathSYS
 	}
 	if s.P2PLevel != "" {

@@ -50,7 +50,7 @@ func (t *Topology) Hop(a, b int) Hop {
 	if h.Cell.Type == PathNVL {
 		h.Cell.Links = t.node.bonded[t.local(a)][t.local(b)]
 	}
-	for i, u := range t.route(a, b, t.p2pLevel(Settings{})).uses {
+	for i, u := range t.route(a, b, t.p2pLevel(Settings{}, len(t.node.visible))).uses {
 		if x := t.links[u.Link].Capacity / u.Weight; i == 0 || x < h.BytesPerSec {
 			h.BytesPerSec = x
 		}

@@ -45,7 +45,8 @@ type LinkUse struct {
 // Topology is a cluster's links and the routes over them. It does not change
 // once built and may be shared by runs on several goroutines.
 type Topology struct {
-	cfg    Config
+	cfg    Config // with defaults; a node of it is an NVLink domain
+	given  Config // as given, with defaults
 	node   nodeShape
 	links  []Link
 	fabric fabricShape
@@ -60,11 +61,12 @@ func Build(c Config) (*Topology, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("cluster: %w", err)
 	}
-	c = c.withDefaults()
-	t := &Topology{cfg: c, node: newNodeShape(&c)}
+	given := c.withDefaults()
+	c, trays := given.byDomain()
+	t := &Topology{cfg: c, given: given, node: newNodeShape(&c, trays)}
 	for n := range c.Nodes {
-		for _, l := range t.node.links {
-			l.Name = fmt.Sprintf("node%d/%s", n, l.Name)
+		for i, l := range t.node.links {
+			l.Name = fmt.Sprintf("node%d/%s", n*trays+t.node.tray[i], l.Name)
 			t.links = append(t.links, l)
 		}
 	}
@@ -73,19 +75,26 @@ func Build(c Config) (*Topology, error) {
 }
 
 // Config returns the configuration with all defaults written out.
-func (t *Topology) Config() Config { return t.cfg }
+func (t *Topology) Config() Config { return t.given }
 
 // Links returns all links, indexed by LinkID. The caller must not change them.
 func (t *Topology) Links() []Link { return t.links }
 
 // Devices returns the number of GPUs that a job sees in the whole cluster.
 // Devices are numbered node by node.
-func (t *Topology) Devices() int { return t.cfg.Nodes * len(t.node.visible) }
+func (t *Topology) Devices() int {
+	return t.given.Nodes * (len(t.node.visible) / t.node.trays)
+}
 
 // Nodes returns the number of machines.
-func (t *Topology) Nodes() int { return t.cfg.Nodes }
+func (t *Topology) Nodes() int { return t.given.Nodes }
 
-// NodeOf returns the machine that a device is in.
+// Domains returns the number of NVLink domains: racks where NVSwitches join
+// several nodes, nodes elsewhere.
+func (t *Topology) Domains() int { return t.cfg.Nodes }
+
+// NodeOf returns the NVLink domain that a device is in: its machine, or its
+// rack where NVSwitches join several machines.
 func (t *Topology) NodeOf(device int) int { return device / len(t.node.visible) }
 
 // local returns the physical GPU of a device inside its node.

@@ -84,15 +84,19 @@ func (c *Communicator) addRings(acc *accumulator, factor float64, chain bool) si
 // nodes each vector goes up and down two half trees.
 func (c *Communicator) addSwitchTraffic(acc *accumulator, op Op) {
 	for _, g := range c.groups {
-		head := 1 / float64(len(g.devices))
-		out, in := 1.0, head
-		if op == AllGather {
-			out, in = head, 1
-		}
-		if op == AllReduce {
-			out, in = 1+head, 1+head
-		}
-		for _, d := range g.devices {
+		heads := min(len(g.devices), maxHeads)
+		for i, d := range g.devices {
+			head := 0.0
+			if i < heads {
+				head = 1 / float64(heads)
+			}
+			out, in := 1.0, head
+			switch op {
+			case AllGather:
+				out, in = head, 1
+			case AllReduce:
+				out, in = 1+head, 1+head
+			}
 			p := c.t.node.gpus[c.t.local(d)].nvlink
 			acc.add([]LinkUse{{c.t.global(g.node, p.up), out}, {c.t.global(g.node, p.down), in}}, 1)
 		}

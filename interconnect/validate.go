@@ -58,7 +58,7 @@ func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
 		key string
 		n   int
 	}{
-		{"nvlinks", c.NVLinks}, {"island_size", c.IslandSize}, {"pcie_width", c.PCIeWidth},
+		{"nvlinks", c.NVLinks}, {"nvlink_domain", c.NVLinkDomain}, {"island_size", c.IslandSize}, {"pcie_width", c.PCIeWidth},
 		{"gpus_per_switch", c.GPUsPerSwitch}, {"gpus_per_upper_switch", c.GPUsPerUpperSwitch},
 		{"gpus_per_host_bridge", c.GPUsPerHostBridge}, {"sockets", c.Sockets}, {"nics", c.NICs},
 		{"nodes_per_leaf", c.NodesPerLeaf}, {"compute_capability", c.ComputeCapability},
@@ -91,7 +91,9 @@ func (c *Config) checkRates(bad func(key, format string, args ...any)) {
 	for _, f := range []struct {
 		key string
 		x   float64
-	}{{"nvlink_efficiency", c.NVLinkEfficiency}, {"nic_efficiency", c.NICEfficiency}} {
+	}{
+		{"nvlink_efficiency", c.NVLinkEfficiency}, {"host_copy_efficiency", c.HostCopyEfficiency}, {"nic_efficiency", c.NICEfficiency},
+	} {
 		if math.IsNaN(f.x) || f.x < 0 || f.x > 1 {
 			bad(f.key, "%g is no part of the line rate; write a number above 0 and up to 1", f.x)
 		}
@@ -102,7 +104,7 @@ func (c *Config) checkRates(bad func(key, format string, args ...any)) {
 	for _, f := range []struct {
 		key string
 		ps  int64
-	}{{"nvlink_latency", int64(c.NVLinkLatency)}, {"pcie_latency", int64(c.PCIeLatency)}, {"nic_latency", int64(c.NICLatency)}} {
+	}{{"nvlink_latency", int64(c.NVLinkLatency)}, {"pcie_latency", int64(c.PCIeLatency)}, {"nic_latency", int64(c.NICLatency)}, {"plugin_latency", int64(c.PluginLatency)}} {
 		if f.ps < 0 || f.ps > 1e12 {
 			bad(f.key, "is out of range; write 0s to 1s")
 		}
@@ -115,11 +117,15 @@ func (c *Config) checkKind(bad func(key, format string, args ...any)) {
 		return
 	}
 	if c.Topology != nil {
+		if c.NVLinkDomain > 0 {
+			bad("nvlink_domain", "cannot stand beside a topology, which is one machine's; leave one of them out")
+		}
 		return
 	}
 	if c.Kind != PCIe && (c.NVLinks < 1 || c.NVLinkBandwidth <= 0) {
 		bad("nvlinks", "a node of kind %q needs nvlinks and nvlink_bandwidth", c.Kind)
 	}
+	c.checkDomain(bad)
 	switch c.Kind {
 	case Islands:
 		if c.IslandSize < 2 || (c.GPUsPerNode > 0 && c.GPUsPerNode%c.IslandSize != 0) {
@@ -136,6 +142,21 @@ func (c *Config) checkKind(bad func(key, format string, args ...any)) {
 	}
 }
 
+func (c *Config) checkDomain(bad func(key, format string, args ...any)) {
+	if c.NVLinkDomain <= 0 || c.GPUsPerNode <= 0 {
+		return
+	}
+	if c.NVLinkDomain%c.GPUsPerNode != 0 || c.NVLinkDomain > 1024 {
+		bad("nvlink_domain", "%d GPUs are not whole nodes of %d; write a multiple of gpus_per_node up to 1024", c.NVLinkDomain, c.GPUsPerNode)
+	}
+	if c.NVLinkDomain > c.GPUsPerNode && c.Kind != NVSwitch {
+		bad("nvlink_domain", "only NVSwitches join several nodes; write kind = \"nvswitch\"")
+	}
+	if c.NVLinkDomain > c.GPUsPerNode && c.NICAffinity == OffSocket {
+		bad("nic_affinity", "off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared")
+	}
+}
+
 func (c *Config) checkNetwork(bad func(key, format string, args ...any)) {
 	if int(c.NICAffinity) >= len(affinityNames) {
 		bad("nic_affinity", "unknown; write one of %v", affinityNames)
@@ -146,6 +167,9 @@ func (c *Config) checkNetwork(bad func(key, format string, args ...any)) {
 	nics := c.NICs
 	if c.Topology != nil && c.Topology.NICs() > 0 {
 		nics = c.Topology.NICs()
+	}
+	if c.Nodes > 1 && c.Nodes*c.GPUsPerNode <= c.NVLinkDomain {
+		return // NVSwitches join them
 	}
 	if c.Nodes > 1 && nics < 1 {
 		bad("nics", "%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1", c.Nodes)

@@ -18,17 +18,28 @@ type Collective struct {
 	// ID is the file's name and the row's line; Family the GPU and operation.
 	ID, Family string
 	// Cluster is the preset that stands for the machine, Devices how many ranks
-	// take part, on as many nodes as the row says.
+	// take part, on as many nodes as the row says. Machine is set where the row's
+	// words change the preset or describe a machine that has none; Cluster is then
+	// only a name for it.
 	Cluster        string
+	Machine        *interconnect.Config
 	Nodes, Devices int
 	Op             interconnect.Op
 	Bytes          int64
 	Settings       interconnect.Settings
-	// Seconds is the measured time, 0 where none was published.
+	// Seconds is the measured time, 0 where none was published. Peak says that it
+	// stands for a peak bus bandwidth without a size: it is the time that a message
+	// of PeakBytes would take at that rate.
 	Seconds float64
+	Peak    bool
 	// Skipped says why the row cannot be predicted; empty where it can.
 	Skipped string
 }
+
+// PeakBytes is the message that a published peak bandwidth without a size is
+// compared at: 8 GiB, the largest of nccl-tests' usual range, at which latencies
+// no longer count.
+const PeakBytes = 8 << 30
 
 var collectiveColumns = []string{"gpu_type", "gpus", "collective", "size_bytes", "time_us"}
 
@@ -47,10 +58,13 @@ func IsCollectives(header []string) bool {
 // ReadCollectives reads a table of measured collectives, a CSV file with the
 // columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
 // and where they differ from one full node nodes, cluster (a preset's name),
-// interconnect (words about the machine, see FindCluster) and algo_or_env
-// (NCCL's algorithm, or NCCL_ALGO=...). A cluster that is given
-// here stands for all rows; otherwise the row's own, or the built-in one of its
-// GPU, is taken. A row that lacks a figure is returned with Skipped set.
+// interconnect (words about the machine, see FindCluster), dtype and algo_or_env
+// (NCCL's algorithm, or NCCL_ALGO=...). A cluster that is given here stands for
+// all rows; otherwise the row's own, or the built-in one of its GPU, is taken,
+// with the slots and cards that its words state; where the GPU is "not stated",
+// one is made of the words alone. A row without size and time but with a peak
+// busbw_gb_s is compared at PeakBytes. A row that lacks a figure is returned with
+// Skipped set.
 func ReadCollectives(r io.Reader, name, cluster string) ([]Collective, error) {
 	c := csv.NewReader(r)
 	c.FieldsPerRecord = -1
@@ -81,6 +95,7 @@ func (r *runRow) collective(cluster string) Collective {
 		r.skip("collective", "%v", err)
 	}
 	out.Bytes = int64(r.measure("size_bytes"))
+	r.peak(&out)
 	switch {
 	case out.Bytes == 0:
 		r.skip("size_bytes", "is empty; write the bytes of the full vector")
@@ -92,16 +107,44 @@ func (r *runRow) collective(cluster string) Collective {
 	if out.Cluster == "" {
 		out.Cluster = r.text("cluster")
 	}
+	words := machineWords{gpu: r.text("gpu_type"), text: r.text("interconnect"), nodes: out.Nodes, perNode: out.Devices / max(out.Nodes, 1)}
 	if out.Cluster == "" {
-		found, err := FindCluster(r.text("gpu_type"), r.text("interconnect"), out.Nodes)
-		if err != nil {
+		var err error
+		if out.Cluster, out.Machine, err = words.machine(); err != nil {
 			r.skip("gpu_type", "%v", err)
 		}
-		out.Cluster = found
 	}
-	out.Settings = settings(r.text("algo_or_env"))
+	out.Settings = r.settings(&words)
 	out.Skipped = r.skipped
 	return out
+}
+
+// peak turns a published peak bus bandwidth without a size into the time of a
+// large message at that rate. What a table calls a statement is none.
+func (r *runRow) peak(c *Collective) {
+	if c.Bytes != 0 || c.Seconds != 0 || r.text("busbw_gb_s") == "" || strings.Contains(r.text("kind"), "statement") {
+		return
+	}
+	rate := r.measure("busbw_gb_s")
+	if !(rate > 0) {
+		return
+	}
+	c.Bytes, c.Peak = PeakBytes, true
+	c.Seconds = PeakBytes * c.Op.BusFactor(c.Devices) / (1e9 * rate)
+}
+
+// settings reads how a benchmark was run.
+func (r *runRow) settings(words *machineWords) interconnect.Settings {
+	s := settings(r.text("algo_or_env"))
+	s.P2PDisable = s.P2PDisable || words.has("p2p off", "p2p disabled")
+	if strings.Contains(strings.ToLower(words.gpu), "mi300x") {
+		s.Model = "ideal" // what runs there is not NCCL
+	}
+	// The switches add FP8 from Blackwell on.
+	if d, err := FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || d.ComputeCapability < 100) {
+		s.Algo = []string{"Ring", "Tree"}
+	}
+	return s
 }
 
 // settings reads how a benchmark was run: what begins with "default" is NCCL's
@@ -155,7 +198,13 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 		cs.known[key] = m
 	}
 	cs.mu.Unlock()
-	m.once.Do(func() { m.build(c, cs.configs[c.Cluster]) })
+	m.once.Do(func() {
+		if config := cs.configs[c.Cluster]; config != nil {
+			m.build(c, config)
+		} else {
+			m.build(c, c.Machine)
+		}
+	})
 	if m.err != nil {
 		return 0, m.err
 	}
@@ -173,6 +222,10 @@ func (m *communicator) build(c *Collective, config *interconnect.Config) {
 	cfg := *config
 	cfg.Nodes = c.Nodes
 	used := c.Devices / c.Nodes
+	if used > cfg.GPUsPerNode && used <= cfg.NVLinkDomain && c.Devices%cfg.GPUsPerNode == 0 {
+		// The table counts a rack as one node.
+		cfg.Nodes, used = c.Devices/cfg.GPUsPerNode, cfg.GPUsPerNode
+	}
 	if used > cfg.GPUsPerNode {
 		m.err = fmt.Errorf("%d GPUs a node are more than the %d of cluster %q; name another", used, cfg.GPUsPerNode, c.Cluster)
 		return

@@ -17,7 +17,7 @@ H100-SXM,16,2,all_gather,268435456,900,NCCL_ALGO=RING
 B200 (AWS p6-b200),7,1,all_reduce,17179869184,40000,NVLS disabled (Ring)
 A100-SXM,4,1,all_reduce,,,P2P off
 H100-SXM,8,1,all_reduce,1024,,
-MI300X,8,1,all_reduce,1024,10,
+MI210,8,1,all_reduce,1024,10,
 H100-SXM,9,2,all_reduce,1024,10,
 H100-SXM,16,1,all_reduce,1024,10,
 H100-SXM,8,1,all_dance,1024,10,
@@ -42,7 +42,7 @@ func TestCollectivesFindTheirMachines(t *testing.T) {
 	assert.Equal(t, []string{"Ring", "Tree"}, rows[2].Settings.Algo)
 
 	for i, want := range map[int]string{
-		3: "size_bytes: is empty", 4: "time_us: is empty", 5: `no cluster preset for 1 nodes of "MI300X"`,
+		3: "size_bytes: is empty", 4: "time_us: is empty", 5: `no cluster preset for 1 nodes of 8 "MI210"`,
 		6: "9 GPUs do not spread evenly over 2 nodes", 8: `unknown collective "all_dance"`,
 	} {
 		assert.Contains(t, rows[i].Skipped, want)
@@ -62,9 +62,13 @@ func TestCollectivesArePredicted(t *testing.T) {
 	require.NoError(t, err)
 	assert.InEpsilon(t, rows[0].Seconds, took.Seconds(), 0.15)
 	_, err = comms.Predict(&rows[7])
-	assert.ErrorContains(t, err, "16 GPUs a node are more than the 8")
+	assert.ErrorContains(t, err, `no cluster preset for 1 nodes of 16 "H100-SXM"`)
 	_, err = comms.Predict(&rows[5])
-	assert.ErrorContains(t, err, "MI300X")
+	assert.ErrorContains(t, err, "MI210")
+	large, err := ReadCollectives(strings.NewReader(collectivesTable), "t.csv", "dgx-h100")
+	require.NoError(t, err)
+	_, err = comms.Predict(&large[7])
+	assert.ErrorContains(t, err, "16 GPUs a node are more than the 8")
 }
 
 func TestOneClusterForAllCollectives(t *testing.T) {
@@ -103,15 +107,20 @@ func TestClustersByTheWordsOfTables(t *testing.T) {
 		{"H100-SXM", "8x400 Gb/s InfiniBand per node", 2, "dgx-h100"},
 		{"H100-SXM", "GCP A3 Mega, GPUDirect-TCPXO", 2, "gcp-a3-mega"},
 		{"H200-SXM (AWS p5en)", "NVLink4; EFA", 4, "aws-p5en"},
-		{"V100-SXM-32GB", "Omni-Path between nodes", 4, "dgx1-v100"},
+		{"V100-SXM-32GB", "Omni-Path between nodes", 4, "jeanzay-v100-32gb"},
+		{"V100-SXM-32GB", "InfiniBand", 4, "dgx1-v100"},
+		{"GB200", "NVLink5", 1, "gb200-186gb-4x"},
+		{"GB200", "2 NVL72 racks + InfiniBand", 36, "dgx-gb200-nvl72"},
+		{"B200", "8 cards of EFA", 4, "aws-p6-b200"},
+		{"V100-PCIe-32GB", "PCIe gen3, no NVLink", 1, "v100-pcie-32gb-8x"},
 		{"L40S", "PCIe gen4, no NVLink", 1, "l40s-8x"},
 	}
 	for _, test := range tests {
-		got, err := FindCluster(test.gpu, test.machine, test.nodes)
+		got, err := FindCluster(test.gpu, test.machine, test.nodes, 0)
 		require.NoError(t, err, test.gpu)
 		assert.Equal(t, test.want, got)
 	}
-	_, err := FindCluster("L40S", "", 2)
+	_, err := FindCluster("L40S", "", 2, 0)
 	assert.ErrorContains(t, err, `no cluster preset for 2 nodes of "L40S"`)
 }
 

@@ -78,6 +78,7 @@ func FindGPU(name string) (*gpu.Device, error) {
 // builtinCluster is a cluster preset with its device.
 type builtinCluster struct {
 	name   string
+	about  string // its description
 	config *interconnect.Config
 	gpu    *gpu.Device
 }
@@ -85,9 +86,13 @@ type builtinCluster struct {
 // builtinClusters are the built-in clusters, in the order of their names.
 var builtinClusters = sync.OnceValue(func() []builtinCluster {
 	var out []builtinCluster
-	for _, name := range builtinNames("clusters") {
-		if c, d, err := LoadCluster(name); err == nil {
-			out = append(out, builtinCluster{name, c, d})
+	entries, err := List("clusters")
+	if err != nil {
+		return nil
+	}
+	for _, e := range entries {
+		if c, d, err := LoadCluster(e.Name); err == nil {
+			out = append(out, builtinCluster{e.Name, e.Description, c, d})
 		}
 	}
 	return out
@@ -97,34 +102,67 @@ var builtinClusters = sync.OnceValue(func() []builtinCluster {
 // reference system.
 var (
 	oneNode   = regexp.MustCompile(`-\d+x$`)
-	reference = regexp.MustCompile(`^(dgx|hgx)\d?-[a-z]\d+$`)
+	reference = regexp.MustCompile(`^(dgx|hgx)\d?-[a-z]+\d+(-nvl\d+)?$`)
 )
 
-// FindCluster returns the built-in cluster that stands for nodes of a GPU. The
-// words about the machine decide if every part of a cluster's name is among
-// them, as in "AWS p5en". If they say no more than the GPU, it is the machine
-// named after the GPU for one node, and the maker's reference system (DGX or
-// HGX) for several. The GPU's name may leave the memory's size out, which no
-// link depends on.
-func FindCluster(gpuType, machine string, nodes int) (string, error) {
+// ownWays are networks on which NCCL runs by a plugin or driver of their own and
+// does otherwise than on InfiniBand and RoCE; a cluster's description names its.
+var ownWays = []string{"tcpxo", "tcpx", "omni-path", "efa"}
+
+// network returns which of them the words name, empty for none.
+func network(words string) string {
+	low := strings.ToLower(words)
+	for _, n := range ownWays {
+		if strings.Contains(low, n) {
+			return n
+		}
+	}
+	return ""
+}
+
+// FindCluster returns the built-in cluster that stands for nodes of a GPU, of
+// which perNode take part (0: any). The words about the machine decide if every
+// part of a cluster's name is among them, as in "AWS p5en". If they say no more
+// than the GPU, it is the machine named after the GPU for one node, and for
+// several the one with the network that the words name, or else the maker's
+// reference system (DGX or HGX). The GPU's name may leave the memory's size out,
+// which no link depends on.
+func FindCluster(gpuType, machine string, nodes, perNode int) (string, error) {
 	words := wordsOf(gpuType + " " + machine)
-	usual := ""
+	usual, rank := "", 0
 	for _, c := range builtinClusters() {
-		if !means(c.gpu, gpuType) || nodes > 1 && c.config.NICs == 0 {
+		if !means(c.gpu, gpuType) || nodes > 1 && c.config.NICs == 0 || perNode > c.config.DomainSize() {
 			continue
 		}
 		if named(c.name, words) {
 			return c.name, nil
 		}
-		one, several := nodes == 1 && oneNode.MatchString(c.name), nodes > 1 && reference.MatchString(c.name)
-		if usual == "" && (one || several) {
-			usual = c.name
+		if r := c.suits(machine, nodes); r > rank {
+			usual, rank = c.name, r
 		}
 	}
 	if usual == "" {
-		return "", fmt.Errorf("there is no cluster preset for %d nodes of %q; name one (trainsim list clusters)", nodes, gpuType)
+		what := fmt.Sprintf("%d nodes of %q", nodes, gpuType)
+		if perNode > 0 {
+			what = fmt.Sprintf("%d nodes of %d %q", nodes, perNode, gpuType)
+		}
+		return "", fmt.Errorf("there is no cluster preset for %s; name one (trainsim list clusters)", what)
 	}
 	return usual, nil
+}
+
+// suits ranks a cluster for words that do not name it; 0 is not at all.
+func (c *builtinCluster) suits(machine string, nodes int) int {
+	way := network(machine)
+	switch {
+	case nodes > 1 && way != "" && network(c.about) == way:
+		return 3
+	case nodes == 1 && oneNode.MatchString(c.name):
+		return 2
+	case reference.MatchString(c.name):
+		return 1
+	}
+	return 0
 }
 
 // wordsOf splits a description into lower-case words and numbers.

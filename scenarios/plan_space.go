@@ -142,7 +142,8 @@ func (s *Space) Layouts() []Layout {
 		if !ok || !s.allows("cluster.nodes", nodes) {
 			continue
 		}
-		s.degrees(gpus, gpus/max(nodes, 1), func(l Layout) {
+		trays := max(c.Cluster.DomainSize()/max(c.Cluster.GPUsPerNode, 1), 1)
+		s.degrees(gpus, gpus/max(nodes, 1)*trays, func(l Layout) {
 			l.Nodes = nodes
 			s.batches(l, func(l Layout) {
 				s.schedules(l, func(l Layout) { s.switches(l, func(l Layout) { out = append(out, l) }) })
@@ -153,7 +154,8 @@ func (s *Space) Layouts() []Layout {
 }
 
 // degrees calls each for every tp, pp, cp and dp that divide model and GPUs.
-// Tensor and context parallelism stay inside a node unless they are fixed.
+// Tensor and context parallelism stay inside a node, or what NVSwitches join,
+// unless they are fixed.
 func (s *Space) degrees(gpus, perNode int, each func(Layout)) {
 	m := &s.Base.Model
 	for _, tp := range s.counts("parallel.tp", divisorsUpTo(perNode)) {

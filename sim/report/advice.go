@@ -54,7 +54,7 @@ func adviseMemory(res *step.Result, r *Report) *Advice {
 // adviseTensorParallel warns of tensor parallelism across nodes.
 func adviseTensorParallel(res *step.Result, _ *Report) *Advice {
 	c := res.Job.Config
-	perNode := c.Cluster.GPUsPerNode
+	perNode := c.Cluster.DomainSize()
 	if perNode <= 0 || c.Parallel.TP <= perNode {
 		return nil
 	}

@@ -136,7 +136,7 @@ func addSplit(out *[]candidate, c *step.Config, f int) {
 	*out = append(*out, candidate{"parallel.tp", c.Parallel.TP * f, 1 + 0.1*float64(f), func(v *step.Config) bool {
 		v.Parallel.TP *= f
 		kv := v.Model.KV()
-		return trade(v) && v.Parallel.TP <= v.Cluster.GPUsPerNode && v.Model.Heads%int64(v.Parallel.TP) == 0 &&
+		return trade(v) && v.Parallel.TP <= v.Cluster.DomainSize() && v.Model.Heads%int64(v.Parallel.TP) == 0 &&
 			v.Model.FFN%int64(v.Parallel.TP) == 0 && (kv%int64(v.Parallel.TP) == 0 || int64(v.Parallel.TP)%kv == 0)
 	}})
 	*out = append(*out, candidate{"parallel.pp", c.Parallel.PP * f, 1 + 0.15*float64(f), func(v *step.Config) bool {

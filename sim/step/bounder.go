@@ -184,8 +184,11 @@ func (b *Bounder) cluster(c *Config) (*clusterBound, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := max(c.Cluster.Nodes, 1)
-	k := &clusterBound{topology: t, perNode: t.Devices() / nodes, settings: c.NCCL,
+	perNode := t.Devices() / t.Domains()
+	if t.Devices()%t.Domains() != 0 {
+		perNode = t.Devices() / t.Nodes()
+	}
+	k := &clusterBound{topology: t, perNode: perNode, settings: c.NCCL,
 		groups: make(map[int][]*interconnect.Communicator), times: make(map[commOf]sim.Time)}
 	b.clusters[c.Cluster.Nodes] = k
 	return k, nil

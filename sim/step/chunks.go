@@ -140,7 +140,7 @@ func (c *Config) tradesHeads() bool {
 	}
 	ranks := int64(p.TP * p.CP)
 	return c.Model.KV()%ranks == 0 && c.Model.Heads%ranks == 0 &&
-		int(ranks) <= c.Cluster.GPUsPerNode && c.Cluster.NVLinks > 0
+		int(ranks) <= c.Cluster.DomainSize() && c.Cluster.NVLinks > 0
 }
 
 // serialTP reports whether collectives miss their overlap in the backward.

@@ -105,7 +105,7 @@ func (j *Job) pipelineBytes(stage int) int64 {
 			continue
 		}
 		bytes := c.MemoryBytes(interconnect.SendRecv)
-		if per := max(1, j.Config.Cluster.GPUsPerNode); a/per == b/per {
+		if j.Topology.NodeOf(a) == j.Topology.NodeOf(b) {
 			local += bytes
 		} else {
 			pool = max(pool, bytes)
