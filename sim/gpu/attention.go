@@ -17,6 +17,10 @@ type AttentionCost struct {
 	// FirstGeneration is the share of their rate that the kernels of
 	// FlashAttention's first version reach; 0 stands for a half.
 	FirstGeneration float64 `toml:"first_generation"`
+	// WideBackward is the share of their rate that backward kernels reach for
+	// heads of more than 128 elements, whose tiles leave less room to overlap;
+	// 0 stands for 1.
+	WideBackward float64 `toml:"wide_backward"`
 }
 
 // FusedCost is the cost of one fused attention kernel. A thread block takes
@@ -40,6 +44,7 @@ func (a *AttentionCost) check(c *checks) {
 	a.Backward.check(c, "attention.backward.")
 	a.Prefill.check(c, "attention.prefill.")
 	c.within("attention.first_generation", a.FirstGeneration, 0, 1)
+	c.within("attention.wide_backward", a.WideBackward, 0, 1)
 }
 
 func (f *FusedCost) check(c *checks, key string) {
@@ -59,6 +64,9 @@ func (d *Device) attentionSeconds(k *Kernel, sms int) float64 {
 	s := d.fusedSeconds(k, cost, float64(sms))
 	if k.FirstGeneration {
 		s /= d.Attention.firstGeneration()
+	}
+	if w := d.Attention.WideBackward; w > 0 && k.Backward && k.HeadDim > 128 {
+		s /= w
 	}
 	return s
 }

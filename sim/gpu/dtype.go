@@ -34,6 +34,7 @@ func (k Kind) String() string { return nameOf(kindNames[:], int(k)) }
 var classNames = [NumClasses]string{
 	Elementwise: "elementwise", Norm: "norm", Softmax: "softmax", CrossEntropy: "cross_entropy",
 	Embedding: "embedding", Copy: "copy", Optimizer: "optimizer", Reduction: "reduction",
+	Permute: "permute",
 }
 
 // String returns the class's name, which is also its key in a preset.

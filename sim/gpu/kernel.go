@@ -62,6 +62,7 @@ const (
 	Copy                      // casts, transposes, gradient accumulation, memset
 	Optimizer                 // multi-tensor Adam and friends
 	Reduction                 // norms of gradients, sums
+	Permute                   // rows gathered or scattered by an index
 	NumClasses
 )
 

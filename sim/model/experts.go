@@ -186,7 +186,7 @@ func (b *builder) permute(name string, x value, rows int64) value {
 	y := b.tensor(name+".out", rows, x.width, b.element())
 	order := b.tensor(name+".order", x.rows, 2*b.Experts+1, 4) // Transformer Engine's row_id_map
 	in, out := x.rows*x.width*b.element(), rows*x.width*b.element()
-	b.memory(name, b.phase, gpu.Copy, out, out, ids(x), ids(y, order))
+	b.memory(name, b.phase, gpu.Permute, out, out, ids(x), ids(y, order))
 	if b.ExpertCapacity == 0 { // how many tokens each expert gets is read by the host
 		b.emit(Op{Name: b.layer + name + ".counts", Kind: HostSync, Phase: b.phase})
 	}
@@ -194,7 +194,7 @@ func (b *builder) permute(name string, x value, rows int64) value {
 	b.push(func() {
 		b.layer = layer
 		dx := b.like(name+".dx", x)
-		b.memory(name+".bwd", BackwardInput, gpu.Copy, out, in, ids(b.grad(y), order), ids(dx))
+		b.memory(name+".bwd", BackwardInput, gpu.Permute, out, in, ids(b.grad(y), order), ids(dx))
 		b.setGrad(x, dx)
 	})
 	return y
@@ -204,12 +204,12 @@ func (b *builder) permute(name string, x value, rows int64) value {
 func (b *builder) unpermute(name string, x value, rows int64) value {
 	y := b.tensor(name+".out", rows, x.width, b.element())
 	in, out := x.rows*x.width*b.element(), rows*x.width*b.element()
-	b.memory(name, b.phase, gpu.Copy, in, out, ids(x), ids(y))
+	b.memory(name, b.phase, gpu.Permute, in, out, ids(x), ids(y))
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
 		dx := b.like(name+".dx", x)
-		b.memory(name+".bwd", BackwardInput, gpu.Copy, in, in, ids(b.grad(y)), ids(dx))
+		b.memory(name+".bwd", BackwardInput, gpu.Permute, in, in, ids(b.grad(y)), ids(dx))
 		b.setGrad(x, dx)
 	})
 	return y
@@ -293,12 +293,12 @@ func (b *builder) sortExperts(name string, x value) value {
 	}
 	y := b.like(name+".out", x)
 	n := x.rows * x.width * b.element()
-	b.memory(name, b.phase, gpu.Copy, n, n, ids(x), ids(y))
+	b.memory(name, b.phase, gpu.Permute, n, n, ids(x), ids(y))
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
 		dx := b.like(name+".dx", x)
-		b.memory(name+".bwd", BackwardInput, gpu.Copy, n, n, ids(b.grad(y)), ids(dx))
+		b.memory(name+".bwd", BackwardInput, gpu.Permute, n, n, ids(b.grad(y)), ids(dx))
 		b.setGrad(x, dx)
 	})
 	return y
