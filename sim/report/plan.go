@@ -217,7 +217,7 @@ func (g *planGroup) verdict() string {
 // "TP4 PP2 DP8 ZeRO-1 SP, 16 x 1, 1f1b, recompute full".
 func LayoutLabel(s Settings) string {
 	var b strings.Builder
-	for _, d := range []string{"tp", "cp", "pp", "dp"} {
+	for _, d := range []string{"tp", "cp", "pp", "dp", "ep"} {
 		if v := s.Value("parallel." + d); v != "1" && v != "" {
 			fmt.Fprintf(&b, "%s%s ", strings.ToUpper(d), v)
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -33,37 +34,47 @@ func (p *Plan) WriteText(w io.Writer) error {
 
 func (s *PlanSize) write(b *strings.Builder) {
 	fmt.Fprintf(b, "\n%d GPUs: %s\n\n", s.GPUs, s.Verdict)
-	table(b, func(w io.Writer) {
-		writePlanHead(w)
-		for i := range s.Best {
-			s.Best[i].write(w)
-		}
-	})
+	writePlanTable(b, s.Best)
 	for i := range s.Best {
 		fmt.Fprintf(b, "%4d  %s\n", s.Best[i].Rank, s.Best[i].Why)
 	}
 	b.WriteString("\nStep time against memory to spare (the front)\n")
+	writePlanTable(b, s.Front)
+}
+
+// writePlanTable prints layouts, with a column for expert parallelism where any
+// has it.
+func writePlanTable(b *strings.Builder, entries []PlanEntry) {
+	experts := slices.ContainsFunc(entries, func(e PlanEntry) bool { return e.Settings.Value("parallel.ep") != "1" && e.Settings.Value("parallel.ep") != "" })
 	table(b, func(w io.Writer) {
-		writePlanHead(w)
-		for i := range s.Front {
-			s.Front[i].write(w)
+		writePlanHead(w, experts)
+		for i := range entries {
+			entries[i].write(w, experts)
 		}
 	})
 }
 
-func writePlanHead(w io.Writer) {
-	fmt.Fprint(w, "rank\ttp\tcp\tpp\tdp\tzero\tsp\tm x size\tschedule\tv\trecompute\tstep\tMFU %\tbubble %\texposed %\tpeak GiB\tspare GiB\t\n")
+func writePlanHead(w io.Writer, experts bool) {
+	ep := ""
+	if experts {
+		ep = "ep\t"
+	}
+	fmt.Fprint(w, "rank\ttp\tcp\tpp\tdp\t"+ep+"zero\tsp\tm x size\tschedule\tv\trecompute\tstep\tMFU %\tbubble %\texposed %\tpeak GiB\tspare GiB\t\n")
 }
 
-func (e *PlanEntry) write(w io.Writer) {
+func (e *PlanEntry) write(w io.Writer, experts bool) {
 	rank := "-"
 	if e.Rank > 0 {
 		rank = strconv.Itoa(e.Rank)
 	}
 	v := e.Settings.Value
+	replicas := v("parallel.dp")
+	if experts {
+		replicas += "\t" + v("parallel.ep")
+	}
 	sp := map[string]string{"true": "yes", "false": "no"}[v("parallel.sequence_parallel")]
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s x %s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", rank,
-		v("parallel.tp"), v("parallel.cp"), v("parallel.pp"), v("parallel.dp"), v("parallel.zero"), sp,
+		v("parallel.tp"), v("parallel.cp"), v("parallel.pp"), replicas, v("parallel.zero"), sp,
 		v("schedule.microbatches"), v("schedule.microbatch_size"), v("schedule.kind"), v("schedule.virtual_stages"), v("training.recompute"),
 		seconds(e.StepTime), 100*e.MFU, 100*e.Bubble, 100*e.ExposedComm, float64(e.PeakMemory)/(1<<30), float64(e.Headroom)/(1<<30))
 }
