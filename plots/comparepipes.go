@@ -27,7 +27,8 @@ func ComparePipelines(cases []Case, o Options) (*Figure, error) {
 		if c.Recording == nil {
 			continue
 		}
-		g, err := pipelineGantt(c.Recording)
+		step, _ := oneStep(c.Recording, c.Report)
+		g, err := pipelineGantt(step)
 		if err != nil {
 			continue
 		}

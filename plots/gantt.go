@@ -33,6 +33,7 @@ type row struct {
 type gantt struct {
 	rows   []row
 	end    float64 // makespan
+	step   float64 // end of the step, where something follows it
 	chunks int     // model chunks a rank, at least 1
 	theme  theme
 }
@@ -151,7 +152,11 @@ func (g *gantt) drawEnds(c draw.Canvas, p *plot.Plot, places []place, unit vg.Le
 			first = i
 		}
 		if i+1 == len(g.rows) || g.rows[i+1].heading != "" {
-			x := c.X(p.X.Norm(g.endOf(r)))
+			end := g.endOf(r)
+			if g.step > 0 {
+				end = g.step
+			}
+			x := c.X(p.X.Norm(end))
 			c.StrokeLine2(sty, x, c.Max.Y-vg.Length(places[i].bottom)*unit, x, c.Max.Y-vg.Length(places[first].top)*unit)
 		}
 	}

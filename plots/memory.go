@@ -49,6 +49,7 @@ type memory struct {
 	peakReserved float64            // largest of the reserved line
 	present      [reservedSlot]bool // whether the kind can be seen
 	phases       []phase
+	rep          *report.Report
 	oom          float64 // when memory ran out; negative if it did not
 }
 
@@ -81,7 +82,7 @@ func memoryOf(r *trace.Recording, rep *report.Report) (*memory, error) {
 	}
 	m.levels = peaks(r, slot, memorySlots, reservedSlot, end)
 	m.summarise()
-	m.phases = phasesOf(r, rank)
+	m.phases, m.rep = runPhases(rep, phasesOf(r, rank)), rep
 	m.fromReport(rep)
 	return m, nil
 }
@@ -202,7 +203,7 @@ func (m *memory) body(c draw.Canvas, t theme) {
 		top = max(top, m.capacity)
 	}
 	b := pick(byteUnits, top)
-	p := t.axes("time in the step ("+u.name+")", "memory ("+b.name+")")
+	p := t.axes(timeLabel(m.rep, u.name), "memory ("+b.name+")")
 	p.X.Min, p.X.Max = 0, m.end.Seconds()
 	p.Y.Min, p.Y.Max = 0, top*1.05
 	p.X.Tick.Marker = linearTicks(p.X.Max, u, 10)

@@ -45,6 +45,8 @@ func (b *bounds) add(s *trace.Span) {
 		b.firstB, b.firstOpt = min(b.firstB, s.Start), sim.Forever
 	case trace.Optimizer:
 		b.firstOpt = min(b.firstOpt, s.Start)
+	case trace.Evaluation: // behind the step
+		return
 	}
 	b.end = max(b.end, s.End)
 }

@@ -24,13 +24,18 @@ func Pipeline(r *trace.Recording, rep *report.Report, o Options) (*Figure, error
 	if err != nil {
 		return nil, err
 	}
+	r, which := oneStep(r, rep)
 	g, err := pipelineGantt(r)
 	if err != nil {
 		return nil, err
 	}
+	title := "pipeline of one training step"
+	if g.step = endOfStep(rep); g.step > 0 {
+		title = "pipeline of one training step and its evaluation"
+	}
 	return newFigure(o, page{
-		title:    o.title(rep, "pipeline of one training step"),
-		subtitle: stepFacts(rep),
+		title:    o.title(rep, title),
+		subtitle: facts(which, stepFacts(rep)),
 		legend:   g.legend(),
 		body:     g.body,
 	}), nil
@@ -41,6 +46,9 @@ func (g *gantt) body(c draw.Canvas, t theme) {
 	g.theme = t
 	u := timeUnit(g.end)
 	label := "time in the step (" + u.name + ")"
+	if g.step > 0 {
+		label = "time in the step and its evaluation (" + u.name + ")"
+	}
 	if slices.ContainsFunc(g.rows, func(r row) bool { return r.thin }) {
 		label += "; a stream's height is its share of the time"
 	}
@@ -55,6 +63,12 @@ func stepFacts(rep *report.Report) string {
 	var step, bubble, mfu, oom string
 	if rep.StepTime > 0 {
 		step = "step time " + seconds(rep.StepTime)
+		if rep.Steps != nil {
+			step = fmt.Sprintf("mean step time %s (%s to %s)", seconds(rep.StepTime), seconds(rep.Steps.Min), seconds(rep.Steps.Max))
+		}
+		if rep.Evaluation != nil {
+			step += ", evaluation " + seconds(rep.Evaluation.Seconds)
+		}
 		bubble = "pipeline bubble " + percent(rep.Bubble.OverTotal) + " of the step"
 	}
 	if rep.MFU > 0 {

@@ -28,6 +28,12 @@ func assumptions(j *step.Job) []string {
 		}
 		out = append(out, "Sends and receives between stages "+how+".")
 	}
+	if j.Dynamic() {
+		out = append(out, fmt.Sprintf("Each replica draws its sequences' lengths; a micro-batch is padded to its longest. Figures are means over %d steps behind one that warms up; waiting for a replica with longer sequences counts as data-parallel communication. Memory is that of the first replica.", j.Steps()-1))
+	}
+	if c.Evaluation.Batches > 0 {
+		out = append(out, "The evaluation begins when all ranks have ended the step, on sequences of the model's length; it is in no figure of the step.")
+	}
 	out = append(out,
 		"Collectives that overlap computation take one multiprocessor a channel from the kernels beside them.",
 		"Not modelled: data loading, checkpoints, thermal throttling, "+jitter(c)+"other jobs on the fabric.")

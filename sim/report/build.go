@@ -12,6 +12,7 @@ func New(res *step.Result, scenario any, version string) *Report {
 	r := &Report{Schema: Schema, Version: version, Scenario: scenario, Seed: c.Seed}
 	r.StepTime = res.StepTime.Seconds()
 	r.rates(res)
+	r.phases(res)
 	for s, t := range res.Stages {
 		r.TimePerStage = append(r.TimePerStage, stageTime(s, t, res.StepTime))
 	}
@@ -40,15 +41,13 @@ func (r *Report) rates(res *step.Result) {
 		return
 	}
 	c := res.Job.Config
-	gpus, tokens := float64(res.Job.Ranks()), float64(c.Tokens())
-	r.TokensPerS = tokens / r.StepTime
+	gpus, work := float64(res.Job.Ranks()), res.Job.Work()
+	r.TokensPerS = work.Tokens / r.StepTime
 	r.TokensPerSPerGPU = r.TokensPerS / gpus
 	r.SamplesPerS = float64(c.Samples()) / r.StepTime
 	spec := res.Job.Spec()
-	model := spec.TrainingFLOPs() * tokens
-	hardware := model + spec.RecomputedFLOPs()*tokens
-	r.ModelTFLOPS = model / r.StepTime / gpus / 1e12
-	r.HardwareTFLOPS = hardware / r.StepTime / gpus / 1e12
+	r.ModelTFLOPS = work.ModelFLOPs / r.StepTime / gpus / 1e12
+	r.HardwareTFLOPS = (work.ModelFLOPs + work.RecomputedFLOPs) / r.StepTime / gpus / 1e12
 	if peak := c.GPU.Peak(spec.Precision) / 1e12; peak > 0 {
 		r.MFU, r.HFU = r.ModelTFLOPS/peak, r.HardwareTFLOPS/peak
 	}

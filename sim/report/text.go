@@ -52,6 +52,7 @@ func (r *Report) summary(b *strings.Builder) {
 	fmt.Fprintf(b, "Throughput  %.1f tokens/s, %.1f tokens/s/GPU, %.3f samples/s\n", r.TokensPerS, r.TokensPerSPerGPU, r.SamplesPerS)
 	fmt.Fprintf(b, "Compute     %.1f model TFLOP/s/GPU (MFU %.1f %%), %.1f hardware TFLOP/s/GPU (HFU %.1f %%)\n",
 		r.ModelTFLOPS, 100*r.MFU, r.HardwareTFLOPS, 100*r.HFU)
+	r.phaseLines(b)
 	fmt.Fprintf(b, "Bubble      %.1f %% of the step, %.1f %% of the step without it (mean over stages, %s)\n",
 		100*r.Bubble.OverTotal, 100*r.Bubble.OverIdeal, seconds(r.Bubble.Seconds))
 }

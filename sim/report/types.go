@@ -6,28 +6,34 @@ const Schema = "trainsim.report/v1"
 // Report is what a run found: `run --json` prints it. Times are seconds, sizes
 // bytes, shares fractions of one.
 type Report struct {
-	Schema           string          `json:"schema"`
-	Version          string          `json:"trainsim_version"`
-	Scenario         any             `json:"scenario"`
-	Seed             uint64          `json:"seed"`
-	StepTime         float64         `json:"step_time_s"`
-	TokensPerS       float64         `json:"tokens_per_s"`
-	TokensPerSPerGPU float64         `json:"tokens_per_s_per_gpu"`
-	SamplesPerS      float64         `json:"samples_per_s"`
-	ModelTFLOPS      float64         `json:"model_tflops_per_gpu"`
-	HardwareTFLOPS   float64         `json:"hardware_tflops_per_gpu"`
-	MFU              float64         `json:"mfu"`
-	HFU              float64         `json:"hfu"`
-	Bubble           Bubble          `json:"bubble"`
-	TimePerStage     []StageTime     `json:"time_per_stage"`
-	MemoryPerStage   []StageMemory   `json:"memory_per_stage"`
-	Communication    []Communication `json:"communication"`
-	Links            []Link          `json:"links"`
-	OOM              *OOM            `json:"oom"`
-	Deadlock         *string         `json:"deadlock"` // who waits for whom; null when the step ends
-	Assumptions      []string        `json:"assumptions"`
-	Advice           []Advice        `json:"advice"`
-	Engine           Engine          `json:"engine"`
+	Schema           string  `json:"schema"`
+	Version          string  `json:"trainsim_version"`
+	Scenario         any     `json:"scenario"`
+	Seed             uint64  `json:"seed"`
+	StepTime         float64 `json:"step_time_s"`
+	TokensPerS       float64 `json:"tokens_per_s"`
+	TokensPerSPerGPU float64 `json:"tokens_per_s_per_gpu"`
+	SamplesPerS      float64 `json:"samples_per_s"`
+	// Padding is the share of the computed tokens that only pad sequences, Steps
+	// the steps of different lengths, Evaluation what runs behind the step; all
+	// are left out where there are none.
+	Padding        float64         `json:"padding_share,omitempty"`
+	Steps          *Steps          `json:"steps,omitempty"`
+	Evaluation     *Evaluation     `json:"evaluation,omitempty"`
+	ModelTFLOPS    float64         `json:"model_tflops_per_gpu"`
+	HardwareTFLOPS float64         `json:"hardware_tflops_per_gpu"`
+	MFU            float64         `json:"mfu"`
+	HFU            float64         `json:"hfu"`
+	Bubble         Bubble          `json:"bubble"`
+	TimePerStage   []StageTime     `json:"time_per_stage"`
+	MemoryPerStage []StageMemory   `json:"memory_per_stage"`
+	Communication  []Communication `json:"communication"`
+	Links          []Link          `json:"links"`
+	OOM            *OOM            `json:"oom"`
+	Deadlock       *string         `json:"deadlock"` // who waits for whom; null when the step ends
+	Assumptions    []string        `json:"assumptions"`
+	Advice         []Advice        `json:"advice"`
+	Engine         Engine          `json:"engine"`
 }
 
 // Bubble is the idle time of the pipeline, a mean over the stages. OverTotal

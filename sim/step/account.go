@@ -4,6 +4,7 @@ import (
 	"context"
 	"trainsim/memory"
 	"trainsim/sim/model"
+	"trainsim/sim/trace"
 )
 
 // RankMemory is the memory account of one rank (the first) of a pipeline rank.
@@ -23,9 +24,8 @@ type RankMemory struct {
 	// figures are then those of a device with room enough.
 	OOM *OOM
 
-	atStart [memory.NumKinds + 1]int64
-	points  []memPoint
-	driven  []driverPoint
+	atStart   [memory.NumKinds + 1]int64
+	timelines []timeline // by phase of the simulation
 }
 
 // steadySteps is how many steps the account runs: optimizer states appear at
@@ -84,27 +84,23 @@ const roomy = 1 << 45
 type account struct {
 	job *Job
 	// timeline: keep the points of the last step for a recording.
-	timeline bool
-	stage    int
-	outside  [memory.NumKinds]int64
-	alloc    *memory.Allocator
-	state    stateLayout
-	owned    []int64 // elements of the optimizer's tensors
-	live     map[liveKey][]memory.Ref
-	kept     map[string]bool        // tensors that stay, by name
-	pool     map[int][][]memory.Ref // spare slices by length
-	lengths  [][]int64              // of sequences, by step and micro-batch; nil if all are the same
-	sizes    map[sizeKey][]model.Tensor
-	passes   []evaluation
-	step     int
-	action   int32
-	pc       int32
-	points   []memPoint
-	driven   []driverPoint
-	last     [memory.NumKinds + 1]int64
-	atStart  [memory.NumKinds + 1]int64
-	grads    bool // gradients exist
-	states   bool // optimizer states exist
+	timeline  bool
+	stage     int
+	outside   [memory.NumKinds]int64
+	alloc     *memory.Allocator
+	state     stateLayout
+	owned     []int64 // elements of the optimizer's tensors
+	live      map[liveKey][]memory.Ref
+	kept      map[string]bool        // tensors that stay, by name
+	pool      map[int][][]memory.Ref // spare slices by length
+	step      int
+	action    int32
+	pc        int32
+	timelines []timeline
+	last      [memory.NumKinds + 1]int64
+	atStart   [memory.NumKinds + 1]int64
+	grads     bool // gradients exist
+	states    bool // optimizer states exist
 	// evaluating: the failure, if any, is in the evaluation.
 	evaluating bool
 	// startPeak is the peak before the first step.
@@ -115,9 +111,12 @@ type account struct {
 
 // liveKey names a set of tensors: those of one chunk and micro-batch.
 type liveKey struct {
+	evaluation bool
 	chunk      int16
 	microbatch int32
 }
+
+func liveKeyOf(p *part) liveKey { return liveKey{p.kind == trace.Evaluation, p.chunk, p.microbatch} }
 
 // newAccount prepares a replay on a device of some capacity; more sets what else
 // the allocator is to keep.
@@ -132,23 +131,22 @@ func (j *Job) newAccount(stage int, capacity int64, more ...func(*memory.Config)
 	}
 	a := &account{
 		job: j, stage: stage, state: j.Config.stateLayout(),
-		lengths: j.Config.lengths(j.Program.PipeMicrobatches()), sizes: make(map[sizeKey][]model.Tensor),
 		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
 		alloc: memory.New(device),
 	}
-	a.passes = j.evaluations(stage)
 	a.outside[memory.Context] = j.contextBytes()
 	a.outside[memory.CommBuffers] = j.ncclBytes(stage)
 	return a, nil
 }
 
-// recording reports whether the present step may be the last.
-func (a *account) recording() bool { return a.step >= a.job.Config.steps()-1 }
+// recording reports whether the present step may be simulated: any of those of
+// different lengths, else the last.
+func (a *account) recording() bool { return a.job.lengths != nil || a.step >= a.job.Config.steps()-1 }
 
 // steady reports whether the steps done so far are enough.
 func (a *account) steady() bool {
 	n := a.job.Config.steps()
-	return a.step > n || a.step == n && (len(a.driven) == 0 || a.lengths != nil)
+	return a.step > n || a.step == n && (a.job.lengths != nil || len(a.timelines[0].driven) == 0)
 }
 
 // run replays the steps and returns the allocation that failed.
@@ -165,9 +163,7 @@ func (a *account) run(ctx context.Context) *OOM {
 		a.alloc.ResetPeaks()
 	}
 	for a.step = 0; !a.steady(); a.step++ {
-		if a.recording() {
-			a.mark()
-		}
+		a.mark(false)
 		script := a.job.stages[a.stage].script
 		for i := range script {
 			if a.full != nil {
@@ -177,8 +173,9 @@ func (a *account) run(ctx context.Context) *OOM {
 				return nil // the caller returns the context's error
 			}
 			a.action = int32(i)
-			a.runAction(&script[i], i == len(script)-1)
+			a.runAction(&script[i])
 		}
+		a.endStep()
 	}
 	if a.full != nil {
 		return a.oom()
@@ -186,20 +183,28 @@ func (a *account) run(ctx context.Context) *OOM {
 	return nil
 }
 
-// runAction replays the allocations of one action of the script.
-func (a *account) runAction(act *action, last bool) {
+// endStep replays what follows the step's actions.
+func (a *account) endStep() {
+	a.update()
+	a.sample(false)
+	a.driver()
+	a.evaluate()
+}
+
+// runAction replays the allocations of one action of a script.
+func (a *account) runAction(act *action) {
 	var refs [2][]memory.Ref
 	var cc [2]*chunkCode
 	var tensors [2][]model.Tensor
 	for i, p := range act.list() {
 		if p.microbatch >= 0 {
-			cc[i] = a.job.stages[a.stage].chunks[p.chunk]
-			refs[i] = a.refs(liveKey{p.chunk, p.microbatch}, len(cc[i].chunk.Tensors))
-			tensors[i] = a.sized(cc[i], a.length(p.microbatch))
+			cc[i] = a.code(act, i)
+			refs[i] = a.refs(liveKeyOf(&p), len(cc[i].chunk.Tensors))
+			tensors[i] = cc[i].chunk.Tensors
 			a.beforeBackward(p.kind)
 		}
 	}
-	for pc, ops := range act.block.memory {
+	for pc, ops := range a.job.code(act, 0, a.step).memory {
 		a.pc = int32(pc)
 		for i, op := range ops {
 			if op.free && (i == 0 || !ops[i-1].free) {
@@ -213,28 +218,27 @@ func (a *account) runAction(act *action, last bool) {
 		}
 	}
 	for i, p := range act.list() {
-		if cc[i] != nil && allFreed(refs[i]) {
-			a.recycle(liveKey{p.chunk, p.microbatch}, refs[i])
+		if cc[i] == nil {
+			continue
 		}
-		if cc[i] != nil {
-			a.afterBackward(p.kind)
+		if p.kind == trace.Evaluation { // what a pass keeps goes at its end
+			a.freeAll(refs[i])
+			a.sample(false)
 		}
-	}
-	if last {
-		a.update()
-		a.sample(false)
-		a.driver()
-		a.evaluate()
-		a.alloc.DriverWork() // not of the step
+		if allFreed(refs[i]) {
+			a.recycle(liveKeyOf(&p), refs[i])
+		}
+		a.afterBackward(p.kind)
 	}
 }
 
-// length returns the sequence length of a micro-batch.
-func (a *account) length(microbatch int32) int64 {
-	if a.lengths == nil {
-		return a.job.Config.Model.SeqLen
+// code returns the chunk that a part of an action runs, at the length of the
+// first replica's micro-batch.
+func (a *account) code(act *action, i int) *chunkCode {
+	if a.job.lengths == nil || act.parts[i].kind == trace.Evaluation {
+		return act.chunks[i]
 	}
-	return a.lengths[a.step][int(microbatch)%len(a.lengths[a.step])]
+	return a.job.sized(act.chunks[i], a.job.length(0, a.step, act.parts[i].microbatch))
 }
 
 // apply replays one step of the allocator.

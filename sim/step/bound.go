@@ -26,6 +26,9 @@ func (j *Job) LowerBound() (Bound, error) {
 	if j.Program.Async || j.Config.Schedule.NoBarrier {
 		return Bound{}, nil
 	}
+	if j.Config.Data.dynamic() { // a shorter sequence may be of any length
+		return Bound{Memory: j.memoryBound()}, nil
+	}
 	t, err := j.timeBound()
 	return Bound{Time: t, Memory: j.memoryBound()}, err
 }

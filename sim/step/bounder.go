@@ -68,8 +68,17 @@ func NewBounder(c *Config) (*Bounder, error) {
 	return &Bounder{compiler: newCompiler(&c.GPU, host, 1), chunks: make(map[chunkKey]chunkBound), clusters: make(map[int]*clusterBound), kinds: make(map[string]string)}, nil
 }
 
-// Bound returns the bounds of a job.
+// Bound returns the bounds of a job. The time of one whose micro-batches differ
+// in length has none.
 func (b *Bounder) Bound(c *Config) (Bound, error) {
+	out, err := b.bound(c)
+	if c.Data.dynamic() {
+		out.Time = 0
+	}
+	return out, err
+}
+
+func (b *Bounder) bound(c *Config) (Bound, error) {
 	spec, err := c.spec()
 	if err != nil {
 		return Bound{}, err

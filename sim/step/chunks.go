@@ -156,6 +156,8 @@ func (c *Config) serialTP() bool {
 // chunkCode is the compiled code of one chunk's shape. Chunks of the same
 // shape share it.
 type chunkCode struct {
+	shape           chunkShape
+	split           bool // backwards may run in parts
 	chunk           *model.Chunk
 	blocks          map[blockKey]*block
 	saved           []bool // by tensor: lives from forward into backward
@@ -179,8 +181,8 @@ func (cc *chunkCode) weights() []int64 {
 	return append(append([]int64(nil), cc.chunk.Weights...), cc.chunk.ExpertWeights...)
 }
 
-func newChunkCode(chunk *model.Chunk, split bool) *chunkCode {
-	cc := &chunkCode{chunk: chunk, blocks: make(map[blockKey]*block), boundary: chunk.BoundaryBytes}
+func newChunkCode(shape chunkShape, chunk *model.Chunk, split bool) *chunkCode {
+	cc := &chunkCode{shape: shape, split: split, chunk: chunk, blocks: make(map[blockKey]*block), boundary: chunk.BoundaryBytes}
 	cc.input, cc.weight = chunk.Split()
 	fused := model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)
 	cc.forwardTensors, cc.backwardTensors = fused[0], fused[1]

@@ -41,6 +41,11 @@ func newClasses(j *Job) *classes {
 		cl.link[i] = math.Float64bits(j.Topology.Links()[i].Capacity)
 	}
 	cl.colourFaults()
+	if j.lengths != nil { // replicas have sequences of their own
+		for c := range cl.column {
+			cl.column[c] += mix(7, uint64(j.Config.Parallel.Coord(c).DP))
+		}
+	}
 	columns := int32(len(cl.column))
 	for g := range j.groups {
 		gr := &j.groups[g]

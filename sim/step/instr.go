@@ -68,6 +68,10 @@ type action struct {
 	name  uint32
 	parts [2]part
 	pair  bool
+	// chunks and keys name the code of each part, of which block is the one for
+	// sequences of the model's length.
+	chunks [2]*chunkCode
+	keys   [2]blockKey
 	// fused: the send is waited for together with the next action's receive.
 	fused bool
 	// update: the action ends with an update of the weights, of an

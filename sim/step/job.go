@@ -24,11 +24,14 @@ type Job struct {
 	layers   []int // by global stage
 	shapes   map[chunkShape]*chunkCode
 	pairs    map[[2]*block]*block
+	sizes    map[sizeKey]*chunkCode // of other lengths than the model's
+	draws    *drawn                 // nil if all sequences have the model's length
+	lengths  [][][]int64            // draws.padded, nil if all micro-batches are of one length
 	stages   []stage
 	tpComm   *interconnect.Communicator // of the first tensor-parallel group
 	groups   []group
 	groupOf  [model.NumGroups][]int32 // by rank; -1: none
-	messages int32                    // of one pipeline in one step
+	messages int32                    // of one pipeline in one phase
 }
 
 // chunkShape is what makes two chunks run the same code.
@@ -42,6 +45,7 @@ type chunkShape struct {
 type stage struct {
 	chunks       []*chunkCode
 	script       []action
+	evaluation   []action  // behind the step
 	gradElements int64     // parameters with a gradient on the rank
 	ownElements  int64     // parameters whose optimizer state the rank holds
 	tied         int64     // parameters of an embedding that another stage shares
@@ -51,7 +55,7 @@ type stage struct {
 
 // Build makes the job of a validated Config.
 func Build(c *Config) (*Job, error) {
-	j := &Job{Config: c, shapes: make(map[chunkShape]*chunkCode), pairs: make(map[[2]*block]*block)}
+	j := &Job{Config: c, shapes: make(map[chunkShape]*chunkCode), pairs: make(map[[2]*block]*block), sizes: make(map[sizeKey]*chunkCode)}
 	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
 	for _, f := range steps {
 		if err := f(); err != nil {
@@ -162,10 +166,15 @@ func (j *Job) chunk(stage int, split bool) *chunkCode {
 	shape := j.shape(stage, j.layers)
 	cc, ok := j.shapes[shape]
 	if !ok {
-		cc = newChunkCode(j.spec.Build(j.firstLayer(shape), shape.layers, shape.first, shape.last), split)
+		cc = newChunkCode(shape, j.build(j.spec, shape), split)
 		j.shapes[shape] = cc
 	}
 	return cc
+}
+
+// build makes the chunk of a shape.
+func (j *Job) build(spec *model.Spec, shape chunkShape) *model.Chunk {
+	return spec.Build(j.firstLayer(shape), shape.layers, shape.first, shape.last)
 }
 
 // Ranks returns the number of ranks of the job.

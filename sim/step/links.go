@@ -2,25 +2,37 @@ package step
 
 import "math"
 
-// linkTotals returns the use of every link that carried something.
+// countLinks adds (sign 1) or takes away (-1) what links have carried so far:
+// both around a phase leave what it put on them.
+func (m *machine) countLinks(sign float64) {
+	if m.carried == nil {
+		m.carried = make([]float64, len(m.job.Topology.Links()))
+	}
+	for _, u := range m.network.Utilisation() {
+		m.carried[u.Link] += sign * u.Bytes
+	}
+}
+
+// linkTotals returns the use of every link that carried something, in a step.
 func (m *machine) linkTotals() []LinkTotal {
 	var out []LinkTotal
-	links := m.job.Topology.Links()
-	bytes := make([]float64, len(links))
-	for _, u := range m.network.Utilisation() {
-		bytes[u.Link] = u.Bytes
+	counted := m.counted()
+	seconds, steps := 0.0, float64(len(counted))
+	for _, o := range counted {
+		seconds += (o.End - o.Start).Seconds()
 	}
+	links := m.job.Topology.Links()
 	for l := range links {
-		carried := bytes[l]
+		carried := m.carried[l]
 		if m.crew.folded() && m.crew.shown[l] >= 0 {
-			carried = bytes[m.crew.shown[l]]
+			carried = m.carried[m.crew.shown[l]]
 		}
-		if carried == 0 {
+		if carried <= 0 {
 			continue
 		}
-		t := LinkTotal{Name: links[l].Name, Bytes: int64(math.Round(carried))}
-		if m.end > 0 {
-			t.Utilisation = carried / (links[l].Capacity * m.end.Seconds())
+		t := LinkTotal{Name: links[l].Name, Bytes: int64(math.Round(carried / steps))}
+		if seconds > 0 {
+			t.Utilisation = carried / (links[l].Capacity * seconds)
 		}
 		out = append(out, t)
 	}

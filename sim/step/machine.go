@@ -26,19 +26,27 @@ type machine struct {
 	ranks    []rankState
 	streams  []stream
 	messages []message
-	sends    []*interconnect.Plan // by actor*pp + pipeline rank of the receiver
-	blocking bool                 // sends and receives stop the compute stream
+	sends    map[sendKey]*interconnect.Plan
+	blocking bool // sends and receives stop the compute stream
 	slowed   map[slowedKey]sim.Time
 	troubles *troubles // nil on a healthy cluster
 	record   *recorder
-	driven   [][]driverPoint // by stage: the driver's work; nil if there is none
+	phases   []phase
+	phase    *phase          // the present one
+	accounts []RankMemory    // of the stages
+	driven   [][]driverPoint // by stage: the driver's work in the phase; nil if there is none
+	perPipe  int32           // micro-batches of a pipeline in the phase
 	done     int
+	began    sim.Time // the phase
 	end      sim.Time
+	outcomes []outcome // of the phases so far
+	carried  []float64 // bytes by link in the steps that count
 }
 
 // message is one hand-off between stages.
 type message struct {
 	started    sim.Time
+	plan       *interconnect.Plan // of the transfer, once it is under way
 	sent, done bool
 	posted     bool // the receiver waits for it (blocking point-to-point only)
 }
@@ -56,6 +64,7 @@ const (
 // rankState is one rank as an actor.
 type rankState struct {
 	script  []action
+	code    *block // of the present action
 	action  int32
 	pc      int32
 	clock   sim.Time // booked up to here
@@ -85,30 +94,26 @@ type rankState struct {
 	driven                int32    // of the driver's work, how much is done
 }
 
-func newMachine(j *Job, e *sim.Engine, fold bool) *machine {
+func newMachine(j *Job, e *sim.Engine, accounts []RankMemory, fold bool) *machine {
 	c := newCrew(j, fold)
 	m := &machine{
 		job: j, crew: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
 		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)),
 		messages: make([]message, int(j.messages)*c.columns),
-		sends:    make([]*interconnect.Plan, c.actors()*j.Config.Parallel.PP),
+		sends:    make(map[sendKey]*interconnect.Plan),
 		slowed:   make(map[slowedKey]sim.Time),
-		blocking: j.Config.Schedule.BlockingP2P && j.Config.Parallel.PP > 1,
+		phases:   j.phases(), accounts: accounts,
 	}
 	m.id = e.Register(m)
 	for r := range m.ranks {
-		rs := &m.ranks[r]
-		rs.script = j.stages[m.stageOf(int32(r))].script
-		rs.recv, rs.pending, rs.recorded = -1, -1, -1
-		for i := range rs.script {
-			for _, p := range rs.script[i].list() {
-				if p.kind == trace.Forward {
-					rs.forwards++
-				}
-			}
-		}
+		m.ranks[r].recorded = -1
 	}
 	return m
+}
+
+// replica returns the replica that a rank is part of.
+func (m *machine) replica(rank int32) int {
+	return m.job.Config.Parallel.Coord(int(m.crew.rank(rank))).DP
 }
 
 func (m *machine) stageOf(rank int32) int { return int(rank) / m.crew.columns }
@@ -144,11 +149,14 @@ func (m *machine) advance(r int32) {
 			return
 		}
 		a := &rs.script[rs.action]
-		if int(rs.pc) == len(a.block.code) {
+		if rs.code == nil {
+			rs.code = m.job.code(a, m.replica(r), m.phase.step)
+		}
+		if int(rs.pc) == len(rs.code.code) {
 			m.endAction(r, a)
 			continue
 		}
-		if !m.execute(r, a, &a.block.code[rs.pc]) {
+		if !m.execute(r, a, &rs.code.code[rs.pc]) {
 			return
 		}
 	}
@@ -193,7 +201,7 @@ func (m *machine) endAction(r int32, a *action) {
 		m.countUpdate(rs)
 	}
 	rs.action++
-	rs.pc, rs.working = 0, false
+	rs.code, rs.pc, rs.working = nil, 0, false
 }
 
 // beginAction marks the first work of an action.

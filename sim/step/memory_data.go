@@ -6,7 +6,6 @@ import (
 
 	"trainsim/memory"
 	"trainsim/sim"
-	"trainsim/sim/model"
 )
 
 // Data is how samples reach the GPU: their lengths and what is loaded ahead.
@@ -19,10 +18,10 @@ type Data struct {
 	// SampleBytes is the size of a sample as it is loaded; 0 is three int64
 	// values a token: the input, its mask and the labels.
 	SampleBytes sim.Bytes `toml:"sample_bytes"`
-	// Lengths says how long the sequences of a micro-batch are: fixed (the
-	// model's seq_len), uniform from MinLength to seq_len, or list, drawn from
-	// LengthList. Micro-batches of different lengths make the account run Steps
-	// steps; Pad pads each to seq_len, the control.
+	// Lengths says how long sequences are: fixed (the model's seq_len), uniform
+	// from MinLength to seq_len, or list, drawn from LengthList. A micro-batch is
+	// padded to its longest sequence. Different lengths make a run one of Steps
+	// steps; Pad pads every sequence to seq_len, the control.
 	Lengths     string `toml:"lengths"`
 	MinLength   int    `toml:"min_length"`
 	LengthList  []int  `toml:"length_list"`
@@ -65,10 +64,14 @@ func (d *Data) Validate(seqLen int64) error {
 	return errors.Join(out...)
 }
 
-// dynamic reports whether micro-batches differ in length.
-func (d *Data) dynamic() bool { return !d.Pad && (d.Lengths == "uniform" || d.Lengths == "list") }
+// varies reports whether sequences differ in length.
+func (d *Data) varies() bool { return d.Lengths == "uniform" || d.Lengths == "list" }
 
-// steps is how many steps the account runs.
+// dynamic reports whether micro-batches do.
+func (d *Data) dynamic() bool { return !d.Pad && d.varies() }
+
+// steps is how many steps the account runs, and a simulation of different
+// lengths.
 func (c *Config) steps() int {
 	if c.Data.dynamic() {
 		return max(steadySteps, c.Data.Steps)
@@ -89,53 +92,4 @@ func (a *account) loadAhead() {
 	for range d.Workers * d.Prefetch {
 		a.malloc("loaded batch", sample*int64(a.job.Config.Schedule.MicrobatchSize), memory.Temporaries)
 	}
-}
-
-// lengths draws the sequence length of every micro-batch of every step, the
-// same on all ranks. Lengths are rounded up to what the parallel layout and
-// the kernels divide.
-func (c *Config) lengths(microbatches int) [][]int64 {
-	d := &c.Data
-	if !d.dynamic() {
-		return nil
-	}
-	rnd := sim.NewRand(c.Seed, "sequence lengths")
-	multiple := int64(8 * c.Parallel.TP * c.Parallel.CP)
-	out := make([][]int64, c.steps())
-	for s := range out {
-		out[s] = make([]int64, microbatches)
-		for m := range out[s] {
-			var n int64
-			if d.Lengths == "list" {
-				n = int64(d.LengthList[rnd.IntN(len(d.LengthList))])
-			} else {
-				n = int64(d.MinLength) + rnd.Int64N(c.Model.SeqLen-int64(d.MinLength)+1)
-			}
-			out[s][m] = min(c.Model.SeqLen, (n+multiple-1)/multiple*multiple)
-		}
-	}
-	return out
-}
-
-// sized returns the tensors of a chunk for sequences of a length: the same
-// ones with other sizes.
-func (a *account) sized(cc *chunkCode, length int64) []model.Tensor {
-	if length == a.job.Config.Model.SeqLen {
-		return cc.chunk.Tensors
-	}
-	key := sizeKey{cc, length}
-	if t, ok := a.sizes[key]; ok {
-		return t
-	}
-	spec := *a.job.spec
-	spec.SeqLen = length
-	t := spec.Build(0, cc.chunk.Layers, cc.chunk.First, cc.chunk.Last).Tensors
-	a.sizes[key] = t
-	return t
-}
-
-// sizeKey names a chunk's tensors at a sequence length.
-type sizeKey struct {
-	code   *chunkCode
-	length int64
 }

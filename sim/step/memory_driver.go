@@ -6,7 +6,7 @@ import (
 )
 
 // driverPoint is what the allocator made the driver do at an instruction of
-// the last step: time on the host, which first waits for the GPU if memory was
+// a phase: time on the host, which first waits for the GPU if memory was
 // given back.
 type driverPoint struct {
 	action, pc int32
@@ -22,16 +22,20 @@ func (a *account) driver() {
 	}
 	g := &a.job.Config.GPU
 	costs := memory.DriverCosts{Malloc: g.Malloc, Free: g.Free, Map: g.Malloc, Unmap: g.Free}
-	a.driven = append(a.driven, driverPoint{a.action, a.pc, w.Time(costs), w.Waits()})
+	t := &a.timelines[len(a.timelines)-1]
+	t.driven = append(t.driven, driverPoint{a.action, a.pc, w.Time(costs), w.Waits()})
 }
 
-// driven lists the driver's work of every stage, nil if there is none.
-func driven(accounts []RankMemory) [][]driverPoint {
+// drivenOf lists the driver's work of every stage in a phase, nil if there is
+// none.
+func (m *machine) drivenOf(phase int) [][]driverPoint {
 	any := false
-	out := make([][]driverPoint, len(accounts))
-	for i := range accounts {
-		out[i] = accounts[i].driven
-		any = any || len(out[i]) > 0
+	out := make([][]driverPoint, len(m.accounts))
+	for i := range m.accounts {
+		if list := m.accounts[i].timelines; phase < len(list) {
+			out[i] = list[phase].driven
+			any = any || len(out[i]) > 0
+		}
 	}
 	if !any {
 		return nil

@@ -19,6 +19,7 @@ type OOM struct {
 	Phase      string
 	Err        *memory.OutOfMemory
 	action, pc int32
+	evaluating bool
 }
 
 func (a *account) oom() *OOM {
@@ -26,9 +27,9 @@ func (a *account) oom() *OOM {
 		Tensor: a.tensor, Phase: "start-up", Action: "start-up", action: -1}
 	errors.As(a.full, &o.Err)
 	if a.action >= 0 {
-		act := &a.job.stages[a.stage].script[a.action]
+		act := &a.job.script(a.stage, a.evaluating)[a.action]
 		o.Action, o.Phase = a.job.compiler.names[act.name], a.phase(act)
-		o.action, o.pc = a.action, a.pc
+		o.action, o.pc, o.evaluating = a.action, a.pc, a.evaluating
 	}
 	return o
 }

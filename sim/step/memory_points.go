@@ -2,7 +2,14 @@ package step
 
 import "trainsim/memory"
 
-// memPoint is a counter's new value in the last step: from the start of an
+// timeline is what the account notes of one phase: of the steady step, or of
+// every step where they differ, and of the evaluation behind it.
+type timeline struct {
+	points []memPoint
+	driven []driverPoint
+}
+
+// memPoint is a counter's new value in a phase: from the start of an
 // instruction on, which allocates, or from its end on, which frees.
 type memPoint struct {
 	action, pc int32
@@ -21,14 +28,23 @@ func (a *account) values() (v [memory.NumKinds + 1]int64) {
 	return v
 }
 
-// mark begins the recorded step.
-func (a *account) mark() {
-	a.last = a.values()
-	a.atStart = a.last
-	a.points, a.driven = a.points[:0], a.driven[:0]
+// mark begins the timeline of a step, or of the evaluation behind it, if it may
+// be one that is simulated.
+func (a *account) mark(evaluation bool) {
+	if !a.recording() {
+		return
+	}
+	if !evaluation && a.job.lengths == nil {
+		a.timelines = a.timelines[:0]
+	}
+	if len(a.timelines) == 0 {
+		a.last = a.values()
+		a.atStart = a.last
+	}
+	a.timelines = append(a.timelines, timeline{})
 }
 
-// sample records the counters that changed in the last step, from the start of
+// sample records the counters that changed, from the start of
 // the present instruction on (early) or from its end on.
 func (a *account) sample(early bool) {
 	if !a.timeline || !a.recording() {
@@ -37,7 +53,8 @@ func (a *account) sample(early bool) {
 	v := a.values()
 	for k := range v {
 		if v[k] != a.last[k] {
-			a.points = append(a.points, memPoint{a.action, a.pc, int32(k), early, v[k]})
+			t := &a.timelines[len(a.timelines)-1]
+			t.points = append(t.points, memPoint{a.action, a.pc, int32(k), early, v[k]})
 		}
 	}
 	a.last = v
@@ -47,7 +64,7 @@ func (a *account) result() RankMemory {
 	m := RankMemory{
 		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.columns(),
 		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, points: a.points, driven: a.driven,
+		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, timelines: a.timelines,
 	}
 	for k, n := range a.outside {
 		m.AtPeak[k] += n

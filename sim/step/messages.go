@@ -89,19 +89,40 @@ func (m *machine) closeMessages(r int32) {
 
 // transfer puts a message on the network.
 func (m *machine) transfer(from, toStage, id int32) {
-	m.messages[id].started = m.engine.Now()
-	m.network.Start(m.sendPlan(from, toStage), m.id, messageDone, uint32(id))
+	msg := &m.messages[id]
+	msg.started, msg.plan = m.engine.Now(), m.sendPlan(from, toStage, m.handOffBytes(from, id))
+	m.network.Start(msg.plan, m.id, messageDone, uint32(id))
+}
+
+// sendKey is a hand-off of some bytes from an actor to another pipeline rank.
+type sendKey struct {
+	from, toStage int32
+	bytes         int64
 }
 
 // sendPlan returns the plan of a hand-off from a rank to the same place of
 // another stage.
-func (m *machine) sendPlan(from, toStage int32) *interconnect.Plan {
-	at := int(from)*m.job.Config.Parallel.PP + int(toStage)
-	if m.sends[at] == nil {
-		bytes := m.job.stages[m.stageOf(from)].chunks[0].boundary
-		m.sends[at] = m.crew.sendPlan(from, toStage, bytes)
+func (m *machine) sendPlan(from, toStage int32, bytes int64) *interconnect.Plan {
+	key := sendKey{from, toStage, bytes}
+	p := m.sends[key]
+	if p == nil {
+		p = m.crew.sendPlan(from, toStage, bytes)
+		m.sends[key] = p
 	}
-	return m.sends[at]
+	return p
+}
+
+// handOffBytes is what a micro-batch hands over to another stage.
+func (m *machine) handOffBytes(from, id int32) int64 {
+	s := &m.job.stages[m.stageOf(from)]
+	switch {
+	case m.phase.evaluation:
+		return s.evaluation[0].chunks[0].boundary
+	case m.job.lengths == nil:
+		return s.chunks[0].boundary
+	}
+	microbatch := id % m.job.messages / 2 % m.perPipe
+	return m.job.sized(s.chunks[0], m.job.length(m.replica(from), m.phase.step, microbatch)).boundary
 }
 
 // deliver ends a message's way and wakes whoever waits for it.
@@ -119,7 +140,7 @@ func (m *machine) endpoints(id int32) (from, to int32) {
 	p := j.Program
 	local := id % j.messages
 	backward := local%2 == 1
-	cell := int(local / 2 / int32(p.PipeMicrobatches()))
+	cell := int(local / 2 / m.perPipe)
 	pipe, stage := cell/p.Stages(), cell%p.Stages()
 	other := stage - 1
 	if backward {

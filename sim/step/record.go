@@ -1,6 +1,7 @@
 package step
 
 import (
+	"trainsim/interconnect"
 	"trainsim/memory"
 	"trainsim/sim"
 	"trainsim/sim/model"
@@ -13,6 +14,8 @@ type recorder struct {
 	rec      *trace.Recording
 	recorded []recorded
 	links    *linkMeter
+	account  []RankMemory
+	counts   bool // the present phase is one whose collectives count
 }
 
 // recorded is one rank's lanes, communication totals and memory cursor.
@@ -21,8 +24,10 @@ type recorded struct {
 	lanes       [trace.NumStreams]int32
 	comms       []commStat // by comm index
 	p2p         commStat
+	sent        *interconnect.Plan // the last hand-off
 	points      []memPoint
 	cursor      int
+	counted     bool                       // has counters of memory
 	counters    [memory.NumKinds + 1]int32 // the last is reserved
 }
 
@@ -34,7 +39,7 @@ type commStat struct {
 }
 
 func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
-	rc := &recorder{rec: &trace.Recording{}}
+	rc := &recorder{rec: &trace.Recording{}, account: account}
 	if o.NoRecording {
 		return rc
 	}
@@ -61,7 +66,7 @@ func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
 }
 
 func (rc *recorder) addCounters(rd *recorded, account *RankMemory, c *Config) {
-	rd.points = account.points
+	rd.counted = true
 	for k := range memory.NumKinds {
 		rd.counters[k] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryByKind, Name: memory.Kind(k).String(),
 			Rank: account.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
@@ -70,6 +75,26 @@ func (rc *recorder) addCounters(rd *recorded, account *RankMemory, c *Config) {
 		Rank: account.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
 	for k, v := range account.atStart {
 		rc.rec.Set(0, rd.counters[k], v)
+	}
+}
+
+// begin takes the memory of a phase up.
+func (rc *recorder) begin(phase int, counts bool) {
+	rc.counts = counts
+	for i := range rc.recorded {
+		rd := &rc.recorded[i]
+		rd.points, rd.cursor = nil, 0
+		if list := rc.account[rd.stage].timelines; rd.counted && phase < len(list) {
+			rd.points = list[phase].points
+		}
+	}
+}
+
+// exposeSends adds what recorded ranks waited for hand-offs in a phase.
+func (rc *recorder) exposeSends(m *machine) {
+	for i := range rc.recorded {
+		rd := &rc.recorded[i]
+		rd.p2p.exposed += m.ranks[rd.rank].books[bookPP]
 	}
 }
 
@@ -105,6 +130,9 @@ func (rc *recorder) collective(rs *rankState, g *group, comm int32, from, to, ex
 	rd := rc.of(rs)
 	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.kind]], Kind: groupKinds[g.kind],
 		Name: rc.rec.Name(g.kind.String()), Microbatch: -1})
+	if !rc.counts {
+		return
+	}
 	s := &rd.comms[comm]
 	s.count++
 	s.seconds += to - from
@@ -121,9 +149,10 @@ func (rc *recorder) message(m *machine, from, to, id int32) {
 		rd := rc.of(rs)
 		rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PPComm],
 			Kind: trace.CommPP, Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
-		if i == 0 {
+		if i == 0 && rc.counts {
+			rd.sent = m.messages[id].plan
 			rd.p2p.count++
-			rd.p2p.bytes += m.sends[int(from)*m.job.Config.Parallel.PP+m.stageOf(to)].Message
+			rd.p2p.bytes += rd.sent.Message
 			rd.p2p.seconds += m.engine.Now() - m.messages[id].started
 		}
 	}

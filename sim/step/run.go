@@ -33,6 +33,10 @@ type Result struct {
 	Job      *Job
 	StepTime sim.Time
 	Stages   []StageTime // of one rank of each pipeline rank
+	// Steps are the training steps where sequences differ in length, nil
+	// otherwise. The first warms up; StepTime, Stages, Comms and Links are means
+	// over the others. Evaluations are those behind the steps.
+	Steps, Evaluations []Window
 	// Healthy and HealthyStep are the same without the scenario's faults; nil
 	// when it has none.
 	Healthy     []StageTime
@@ -114,8 +118,7 @@ func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, fau
 	var e sim.Engine
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
-	m := newMachine(j, &e, o.Fold && !o.RecordAll)
-	m.driven = driven(account)
+	m := newMachine(j, &e, account, o.Fold && !o.RecordAll)
 	m.record = newRecorder(m, o, account)
 	m.record.links = newLinkMeter(len(j.Topology.Links()))
 	if !o.NoRecording {
@@ -130,15 +133,11 @@ func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, fau
 			return nil, err
 		}
 	}
-	m.start()
-	if err := e.Run(ctx); err != nil {
+	if err := m.run(ctx); err != nil && !errors.Is(err, ErrDeadlock) {
 		return nil, err
+	} else {
+		return m.result(), err
 	}
-	if m.done < len(m.ranks) {
-		m.end = e.Now()
-		return m.result(account), m.deadlock()
-	}
-	return m.result(account), nil
 }
 
 // deadlock lists who waits for whom.
@@ -176,22 +175,11 @@ func (m *machine) waitsFor(rs *rankState) string {
 	return fmt.Sprintf("a message from rank %d to rank %d", m.crew.rank(from), m.crew.rank(to))
 }
 
-func (m *machine) result(account []RankMemory) *Result {
+func (m *machine) result() *Result {
 	j := m.job
-	r := &Result{Job: j, StepTime: m.end, Memory: account, Recording: m.record.rec, Events: m.engine.Processed(), RanksSimulated: len(m.ranks)}
-	columns := m.crew.columns
-	for s := range j.stages {
-		m.bookEnd(&m.ranks[s*columns])
-	}
-	if j.Program.Async || j.Config.Schedule.NoBarrier {
-		r.StepTime = m.steady()
-	}
-	for s := range j.stages {
-		rs := &m.ranks[s*columns]
-		t := stageTime(&rs.books)
-		t.First, t.Last, t.Busy = rs.first, rs.last, rs.busyTime
-		r.Stages = append(r.Stages, t)
-	}
+	r := &Result{Job: j, Memory: m.accounts, Recording: m.record.rec, Events: m.engine.Processed(), RanksSimulated: len(m.ranks)}
+	r.StepTime, r.Stages = mean(m.counted())
+	r.Steps, r.Evaluations = m.windows()
 	m.record.links.write(r.Recording, j.Topology.Links(), m.end)
 	m.firstOOM(r)
 	r.Comms = m.commTotals()
@@ -220,27 +208,66 @@ func (m *machine) firstOOM(r *Result) {
 		if o == nil {
 			continue
 		}
-		at := m.actionStart(i, o)
+		at := m.failedAt(i, o)
 		if r.OOM == nil || at < r.OOMAt {
 			r.OOM, r.OOMAt = o, at
 		}
 	}
 }
 
-// actionStart returns when the action of a failed allocation began, counted
-// from the start of its step.
-func (m *machine) actionStart(stage int, o *OOM) sim.Time {
+// failedAt returns when the kernel of a failed allocation began, or its action
+// where that is not known, from the start of the recording: of a run of one
+// step, from the start of its step.
+func (m *machine) failedAt(stage int, o *OOM) sim.Time {
 	if o.action < 0 {
 		return 0
 	}
-	act := &m.job.stages[stage].script[o.action]
-	for s := range m.record.rec.Spans {
-		lane := &m.record.rec.Lanes[s.Lane]
-		if lane.Stage == stage && lane.Stream == trace.Actions && s.Name == act.name {
-			return s.Start
+	from := m.outcomeOf(o).Start
+	act := &m.job.script(stage, o.evaluating)[o.action]
+	action := m.spanOf(stage, trace.Actions, act.name, from, sim.Forever)
+	if action == nil {
+		return from
+	}
+	code := m.job.code(act, 0, o.Step).code
+	if at := int(o.pc); at < len(code) && code[at].kind == doKernel {
+		if k := m.spanOf(stage, trace.Compute, code[at].name, action.Start, action.End); k != nil {
+			return k.Start
 		}
 	}
-	return 0
+	return action.Start
+}
+
+// spanOf returns the first span of a name on a stage's stream within an
+// interval, nil if there is none.
+func (m *machine) spanOf(stage int, stream trace.Stream, name uint32, from, to sim.Time) *trace.Span {
+	for s := range m.record.rec.Spans {
+		lane := &m.record.rec.Lanes[s.Lane]
+		if lane.Stage == stage && lane.Stream == stream && s.Name == name && s.Start >= from && s.End <= to {
+			return s
+		}
+	}
+	return nil
+}
+
+// outcomeOf returns the phase in which an allocation failed, or that stands for
+// it.
+func (m *machine) outcomeOf(o *OOM) *outcome {
+	for i := range m.outcomes {
+		p := &m.outcomes[i]
+		if p.evaluation == o.evaluating && (m.job.lengths == nil || p.step == o.Step) {
+			return p
+		}
+	}
+	return &m.outcomes[0]
+}
+
+// script returns what a stage's ranks run in a step, or in the evaluation behind
+// it.
+func (j *Job) script(stage int, evaluation bool) []action {
+	if evaluation {
+		return j.stages[stage].evaluation
+	}
+	return j.stages[stage].script
 }
 
 // NvidiaSMI returns what nvidia-smi would show at the peak, in bytes.

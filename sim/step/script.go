@@ -12,7 +12,7 @@ func (j *Job) buildStages() error {
 	p := j.Program
 	split := splitsBackward(p)
 	j.stages = make([]stage, p.Ranks)
-	j.messages = int32(2 * p.Pipes() * p.Stages() * p.PipeMicrobatches())
+	j.messages = int32(2 * p.Pipes() * p.Stages() * max(p.PipeMicrobatches(), j.Config.Evaluation.Batches))
 	for r := range p.Ranks {
 		s := &j.stages[r]
 		for c := range p.Chunks {
@@ -20,6 +20,28 @@ func (j *Job) buildStages() error {
 		}
 		j.countParameters(s)
 		j.buildScript(r, s)
+	}
+	j.buildEvaluation()
+	return j.drawLengths()
+}
+
+// maxDraws is how many sequences a run of different lengths may have.
+const maxDraws = 1 << 24
+
+// drawLengths draws the sequences' lengths and compiles what runs on them.
+func (j *Job) drawLengths() error {
+	c := j.Config
+	if !c.Data.varies() {
+		return nil
+	}
+	n := float64(c.Parallel.DP) * float64(c.steps()) * float64(j.Program.PipeMicrobatches()) * float64(max(1, c.Schedule.MicrobatchSize))
+	if n > maxDraws {
+		return fmt.Errorf("data.steps: %d steps have %.0f sequences of different lengths, more than are drawn (%d); write fewer steps", c.steps(), n, maxDraws)
+	}
+	j.draws = c.draw(j.Program.PipeMicrobatches())
+	if c.Data.dynamic() {
+		j.lengths = j.draws.padded
+		j.compileLengths()
 	}
 	return nil
 }
@@ -104,8 +126,8 @@ type scriptBuilder struct {
 	last  [][]bool // by chunk, action: gradients are complete behind it
 }
 
-// code returns the compiled block of an action.
-func (b *scriptBuilder) code(i int, a schedule.Action) *block {
+// code compiles a part of an action.
+func (b *scriptBuilder) code(i int, a schedule.Action, out *action, part int) *block {
 	key := blockKey{op: a.Op, last: b.last[a.Chunk][i]}
 	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
 		b.seen[a.Chunk] = true
@@ -114,11 +136,14 @@ func (b *scriptBuilder) code(i int, a schedule.Action) *block {
 			key.buckets[i] = b.stage.firstBucket(int(a.Chunk), d)
 		}
 	}
-	return b.job.blockFor(b.stage.chunks[a.Chunk], key)
+	cc := b.stage.chunks[a.Chunk]
+	out.chunks[part], out.keys[part] = cc, key
+	return b.job.blockFor(cc, key)
 }
 
 func (b *scriptBuilder) single(i int, a schedule.Action) action {
-	out := bare(b.code(i, a), b.job.compiler.name(fmt.Sprintf("%s%d", a.Op, a.Microbatch)))
+	out := bare(nil, b.job.compiler.name(fmt.Sprintf("%s%d", a.Op, a.Microbatch)))
+	out.block = b.code(i, a, &out, 0)
 	out.parts[0] = b.job.part(b.rank, a)
 	return out
 }
@@ -126,14 +151,9 @@ func (b *scriptBuilder) single(i int, a schedule.Action) action {
 // pair makes one action of two that overlap.
 func (b *scriptBuilder) pair(i int, list []schedule.Action) action {
 	one, two := list[i], list[i+1]
-	key := [2]*block{b.code(i, one), b.code(i+1, two)}
-	merged, ok := b.job.pairs[key]
-	if !ok {
-		merged = merge(key[0], key[1])
-		b.job.pairs[key] = merged
-	}
 	name := fmt.Sprintf("%s%d+%s%d", one.Op, one.Microbatch, two.Op, two.Microbatch)
-	out := bare(merged, b.job.compiler.name(name))
+	out := bare(nil, b.job.compiler.name(name))
+	out.block = b.job.merged(b.code(i, one, &out, 0), b.code(i+1, two, &out, 1))
 	out.parts = [2]part{b.job.part(b.rank, one), b.job.part(b.rank, two)}
 	out.pair = true
 	return out

@@ -110,7 +110,8 @@ func (j *Job) balanceTime(stages int) []int {
 // needs when that of its input is done, as a share of the activations: kept
 // inputs and the gradients of outputs.
 func (j *Job) weightShare(layers int) float64 {
-	cc := newChunkCode(j.spec.Build(j.firstLayer(chunkShape{}), layers, false, false), true)
+	shape := chunkShape{layers: layers}
+	cc := newChunkCode(shape, j.spec.Build(j.firstLayer(chunkShape{}), layers, false, false), true)
 	written := make([]bool, len(cc.saved))
 	for i := range cc.chunk.Forward {
 		for _, id := range cc.chunk.Forward[i].Writes {

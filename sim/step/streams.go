@@ -148,7 +148,7 @@ func (m *machine) gap(in *instr, g *group) sim.Time {
 
 // present is the instruction that the rank is at.
 func (rs *rankState) present() *instr {
-	return &rs.script[rs.action].block.code[rs.pc]
+	return &rs.code.code[rs.pc]
 }
 
 // collect enters a collective and waits for it.

@@ -2,6 +2,7 @@ package step
 
 import (
 	"trainsim/interconnect"
+	"trainsim/sim"
 	"trainsim/sim/model"
 )
 
@@ -67,10 +68,18 @@ func (m *machine) commTotal(ids []int32, rd *recorded) CommTotal {
 	}
 	plan := m.crew.plan(m.crew.group(first.Group, rd.rank), longest)
 	t.Algorithm, t.Bottleneck = plan.Algorithm.String()+"/"+plan.Protocol.String(), m.linkName(plan)
+	t.perStep(len(m.counted()))
 	if t.Seconds > 0 {
 		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds() * plan.BusFactor
 	}
 	return t
+}
+
+// perStep makes a sum over steps that of one.
+func (t *CommTotal) perStep(steps int) {
+	n := int64(steps)
+	t.Count, t.Bytes = t.Count/n, t.Bytes/n
+	t.Seconds, t.Exposed = t.Seconds/sim.Time(n), t.Exposed/sim.Time(n)
 }
 
 func (m *machine) linkName(p *interconnect.Plan) string {
@@ -94,13 +103,9 @@ func (m *machine) addSends(out []CommTotal) []CommTotal {
 	}
 	rd := &m.record.recorded[best]
 	t := CommTotal{Group: "pp", Collective: model.SendRecv.String(), Count: rd.p2p.count, Bytes: rd.p2p.bytes,
-		Seconds: rd.p2p.seconds, Exposed: m.ranks[rd.rank].books[bookPP]}
-	for s := range m.job.stages {
-		if p := m.sends[int(rd.rank)*m.job.Config.Parallel.PP+s]; p != nil {
-			t.Algorithm, t.Bottleneck = p.Algorithm.String()+"/"+p.Protocol.String(), m.linkName(p)
-			break
-		}
-	}
+		Seconds: rd.p2p.seconds, Exposed: rd.p2p.exposed}
+	t.Algorithm, t.Bottleneck = rd.sent.Algorithm.String()+"/"+rd.sent.Protocol.String(), m.linkName(rd.sent)
+	t.perStep(len(m.counted()))
 	if t.Seconds > 0 {
 		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds()
 	}
