@@ -48,7 +48,8 @@ func (r *runRow) kind(s *step.Schedule, pp int) {
 
 // chunks returns the chunks of an interleaved pipeline's rank: one makes no
 // interleaving, so that it counts as not published, as an empty cell does. Then
-// they are the most that divide the layers, which is one layer a chunk.
+// they are the most that divide the layers, which is one layer a chunk; where
+// none divide them, one chunk of unequal size remains.
 func (r *runRow) chunks(cfg *step.Config) int {
 	if v := r.count("vpp", 1); v > 1 {
 		return v
@@ -58,7 +59,6 @@ func (r *runRow) chunks(cfg *step.Config) int {
 		slots += 2
 	}
 	if slots%pp != 0 {
-		r.skip("vpp", "is not given, and the layers do not divide by pp = %d; write it", pp)
 		return 1
 	}
 	return max(slots/pp, 1)
@@ -77,7 +77,11 @@ func (r *runRow) splitLayers(cfg *step.Config) {
 	if slots < stages || stages > maxActions || slots%stages == 0 && layers >= stages {
 		return
 	}
-	list, err := cfg.SplitLayers(stages)
+	split := *cfg
+	if s.FirstLastLayers != "even" { // both leave room at the ends
+		split.Schedule.FirstLastLayers = "embedding-balanced"
+	}
+	list, err := split.SplitLayers(stages)
 	if err != nil {
 		r.skip("first_last_layers", "%v", err)
 		return

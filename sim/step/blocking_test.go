@@ -76,6 +76,18 @@ func TestAmaxGroup(t *testing.T) {
 	assert.Positive(t, res.Stages[0].DP)
 }
 
+// TestAmaxOfOne: a stage of one rank has nobody to share its scales with.
+func TestAmaxOfOne(t *testing.T) {
+	for kind, chunks := range map[string]int{"1f1b": 1, "dualpipev": 2} {
+		c := small(t, step.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 4)
+		c.Schedule.Kind, c.Schedule.VirtualStages = kind, chunks
+		c.Training.Precision = "fp8"
+		for _, total := range run(t, c, step.Options{}).Comms {
+			assert.NotEqual(t, "amax", total.Group)
+		}
+	}
+}
+
 // TestArrival: the gap behind a layer's collective grows with its ranks.
 func TestArrival(t *testing.T) {
 	exposed := func(tp int) sim.Time {

@@ -16,6 +16,7 @@ type compiler struct {
 	device *gpu.Device
 	host   hostCost
 	slow   float64              // of the job's slowest card, which sets the pace
+	single bool                 // stages have one rank: nobody to share FP8\'s scales with
 	kernel map[gpu.Kernel]int32 // number of a distinct kernel
 	list   []gpu.Kernel
 	times  []sim.Time // by kernel, alone
@@ -155,6 +156,9 @@ func (e *emitter) op(op *model.Op, h hooks) {
 	case model.Compute:
 		e.kernel(op)
 	case model.Communicate:
+		if op.Comm.Group == model.Amax && e.single {
+			return
+		}
 		e.communicate(op.Name, op.Comm, op.Async, op.Token)
 	case model.Wait:
 		slot := e.open[op.Token]

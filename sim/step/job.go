@@ -84,6 +84,7 @@ func (j *Job) buildModel() error {
 	}
 	j.spec, j.dp = spec, c.dataParallel(spec)
 	j.compiler = newCompiler(&c.GPU, host, j.Ranks())
+	j.compiler.single = c.Parallel.columns() == 1
 	return nil
 }
 
