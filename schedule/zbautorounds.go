@@ -40,6 +40,7 @@ func (s *autoState) extraForwards() []int {
 		for extra[j] > 0 && extra[j] >= extra[j-1] && 1+extra[j] < s.m {
 			extra[j]--
 		}
+		extra[j] = min(extra[j], extra[j-1]) // a forward follows that of the rank before
 	}
 	return extra
 }
