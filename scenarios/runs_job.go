@@ -54,8 +54,11 @@ func (r *runRow) config(known *machines) *step.Config {
 	if cfg.Parallel.ZeRO >= 2 {
 		sharded(&cfg)
 	}
-	if firstFlash(&cfg) {
+	switch {
+	case firstFlash(&cfg):
 		cfg.Model.Attention = model.Flash1
+	case cfg.Model.Attention == model.Flash && cfg.Host.Framework == "eager": // PyTorch's own
+		cfg.Model.Attention = model.Flash2
 	}
 	r.schedule(&cfg)
 	return &cfg

@@ -37,6 +37,9 @@ type FusedCost struct {
 	Setup  sim.Time `toml:"block_setup"`
 	// Tail is how much of the longest block's time the device waits at the end.
 	Tail float64 `toml:"tail"`
+	// SecondGeneration is the share of the rate that FlashAttention-2's kernel
+	// reaches; 0 stands for 1.
+	SecondGeneration float64 `toml:"second_generation"`
 }
 
 func (a *AttentionCost) check(c *checks) {
@@ -54,6 +57,7 @@ func (f *FusedCost) check(c *checks, key string) {
 	c.notNegative(key+"launch", float64(f.Launch))
 	c.notNegative(key+"block_setup", float64(f.Setup))
 	c.within(key+"tail", f.Tail, 0, 1)
+	c.within(key+"second_generation", f.SecondGeneration, 0, 1)
 }
 
 func (d *Device) attentionSeconds(k *Kernel, sms int) float64 {
@@ -62,8 +66,11 @@ func (d *Device) attentionSeconds(k *Kernel, sms int) float64 {
 		cost = &d.Attention.Backward
 	}
 	s := d.fusedSeconds(k, cost, float64(sms))
-	if k.FirstGeneration {
+	switch {
+	case k.FirstGeneration:
 		s /= d.Attention.firstGeneration()
+	case k.SecondGeneration && cost.SecondGeneration > 0:
+		s /= cost.SecondGeneration
 	}
 	if w := d.Attention.WideBackward; w > 0 && k.Backward && k.HeadDim > 128 {
 		s /= w

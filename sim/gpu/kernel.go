@@ -82,6 +82,9 @@ type Kernel struct {
 	Causal, Backward, Dropout           bool
 	// FirstGeneration asks for the kernels of FlashAttention's first version.
 	FirstGeneration bool
+	// SecondGeneration asks for FlashAttention-2's, which are the same where the
+	// device has no newer ones.
+	SecondGeneration bool
 
 	// Memory: bytes read from and written to device memory.
 	Class                 Class

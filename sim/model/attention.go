@@ -71,12 +71,8 @@ func (b *builder) core(qkv value, heads, kv, d int64) value {
 }
 
 func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
-	keys, token := b.exchangeKeys(qkv, kv, d, b.phase)
-	ctx := b.tensor("attn.ctx", qkv.rows, heads*d, b.element())
-	lse := b.tensor("attn.lse", qkv.rows, heads, 4)
 	k := b.attentionKernel(heads, kv, d)
-	b.kernel("attn.flash", b.phase, k, ids(qkv), ids(ctx, lse))
-	b.joinKeys(keys, token, b.phase)
+	ctx, lse := b.flashForward(k, qkv, heads, kv, d)
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
@@ -91,6 +87,22 @@ func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
 	return ctx
 }
 
+// flashForward runs the fused kernel, or takes what an earlier run left.
+func (b *builder) flashForward(k gpu.Kernel, qkv value, heads, kv, d int64) (ctx, lse value) {
+	if b.savesAttention() && b.phase == Recompute {
+		return b.recall(), b.recall()
+	}
+	keys, token := b.exchangeKeys(qkv, kv, d, b.phase)
+	ctx = b.tensor("attn.ctx", qkv.rows, heads*d, b.element())
+	lse = b.tensor("attn.lse", qkv.rows, heads, 4)
+	b.kernel("attn.flash", b.phase, k, ids(qkv), ids(ctx, lse))
+	b.joinKeys(keys, token, b.phase)
+	if b.savesAttention() {
+		b.save(ctx, lse)
+	}
+	return ctx, lse
+}
+
 // attentionKernel is the fused kernel of one rank. Under context parallelism
 // the sequence is cut in zigzag, so that every rank sees the same share of the
 // causal triangle: its queries against half of all keys, in one launch for each
@@ -98,7 +110,7 @@ func (b *builder) flashCore(qkv value, heads, kv, d int64) value {
 func (b *builder) attentionKernel(heads, kv, d int64) gpu.Kernel {
 	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
 		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
-		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype(), FirstGeneration: b.Attention == Flash1}
+		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype(), FirstGeneration: b.Attention == Flash1, SecondGeneration: b.Attention == Flash2}
 	if b.CP > 1 && k.Causal {
 		k.Causal, k.SeqK, k.Launches = false, b.SeqLen/2, b.CP
 	}

@@ -42,6 +42,7 @@ type AttentionKind string
 // Kinds of attention core.
 const (
 	Flash   AttentionKind = "flash"   // one fused kernel, no s x s matrix in memory
+	Flash2  AttentionKind = "flash2"  // the same by FlashAttention-2, as PyTorch's scaled_dot_product_attention takes on Hopper
 	Flash1  AttentionKind = "flash1"  // the same by FlashAttention's first version, as of 2022 and early 2023
 	Unfused AttentionKind = "unfused" // QK^T, masked softmax, dropout and AV as kernels of their own
 )

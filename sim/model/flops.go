@@ -1,5 +1,7 @@
 package model
 
+import "trainsim/sim/gpu"
+
 // FLOPs of a model a token, as the field counts them: matrix products and the
 // attention core with the full s x s square, causal or not (Narayanan et al.
 // 2021, arXiv 2104.04473, appendix; PaLM, arXiv 2204.02311, appendix B).
@@ -63,6 +65,20 @@ func (s *Spec) RecomputedFLOPs() float64 {
 		return s.LayersFLOPs()
 	case s.Checkpointing.Selective:
 		return float64(s.Layers) * s.CoreFLOPs()
+	case s.Checkpointing.Alternate:
+		return s.alternateFLOPs()
 	}
 	return 0
+}
+
+// alternateFLOPs counts the products that one rank recomputes in a layer, for
+// all layers and ranks that share a token.
+func (s *Spec) alternateFLOPs() float64 {
+	var sum float64
+	for _, op := range s.Build(0, 1, false, false).Backward {
+		if op.Phase == Recompute && op.Kernel.Kind == gpu.GEMM && op.Kind == Compute {
+			sum += op.Kernel.FLOPs()
+		}
+	}
+	return sum * float64(s.Layers*s.TP*s.CP) / float64(s.Microbatch*s.SeqLen)
 }

@@ -53,6 +53,9 @@ func (b *builder) parallelLayer(x value) value {
 // layers runs count layers from index first on, grouped as Checkpointing says.
 func (b *builder) layers(x value, first, count int) value {
 	every := b.Checkpointing.Every
+	if b.Checkpointing.Alternate {
+		every = 1
+	}
 	if every <= 0 {
 		for i := range count {
 			x = b.markedLayer(first+i, x)

@@ -74,18 +74,7 @@ func (b *builder) cast(name string, phase Phase, v value) {
 
 // linear multiplies x by a matrix of width outputs (this rank's share).
 func (b *builder) linear(name string, x value, width int64, how split, bias bool) value {
-	full, gathering := b.gather(name, x, how)
-	y := b.tensor(name+".out", full.rows, width, b.element())
-	b.cast(name, b.phase, full)
-	out, scattering := b.reduceBeside(name, y, how)
-	w := b.widen(name, b.phase, width, x.width)
-	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), append(w, full.id), ids(y))
-	b.join(name+".wait_gather", b.phase, gathering, full)
-	if b.join(name+".wait_scatter", b.phase, scattering, out); scattering == 0 {
-		out = b.reduce(name, y, how)
-	} else {
-		b.scatterTail(name, y, out)
-	}
+	full, y, out := b.product(name, x, width, how)
 	b.addWeights(x.width*width, name != "logits")
 	if bias {
 		b.addWeights(width, false)
@@ -99,6 +88,31 @@ func (b *builder) linear(name string, x value, width int64, how split, bias bool
 		return b.adapter(name, x, out)
 	}
 	return out
+}
+
+// product emits the matrix product with the collectives around it, or takes what
+// an earlier run of it left.
+func (b *builder) product(name string, x value, width int64, how split) (full, y, out value) {
+	saves := b.savesProduct()
+	if saves && b.phase == Recompute {
+		return b.recall(), b.recall(), b.recall()
+	}
+	full, gathering := b.gather(name, x, how)
+	y = b.tensor(name+".out", full.rows, width, b.element())
+	b.cast(name, b.phase, full)
+	out, scattering := b.reduceBeside(name, y, how)
+	w := b.widen(name, b.phase, width, x.width)
+	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), append(w, full.id), ids(y))
+	b.join(name+".wait_gather", b.phase, gathering, full)
+	if b.join(name+".wait_scatter", b.phase, scattering, out); scattering == 0 {
+		out = b.reduce(name, y, how)
+	} else {
+		b.scatterTail(name, y, out)
+	}
+	if saves {
+		b.save(full, y, out)
+	}
+	return full, y, out
 }
 
 // gathers reports whether a column-parallel layer's input is spread over the

@@ -6,6 +6,10 @@ import "trainsim/sim/gpu"
 type Checkpointing struct {
 	// Selective recomputes the attention core of every layer.
 	Selective bool
+	// Alternate recomputes all of a layer but its fused attention and every
+	// second matrix product, as torchtitan's selective checkpointing does
+	// (Liang et al. 2024, arXiv 2410.06511).
+	Alternate bool
 	// Every keeps only the input of every so many layers and recomputes the
 	// rest; 0 keeps everything, 1 is full recomputation.
 	Every int

@@ -33,6 +33,7 @@ type builder struct {
 	touchedExperts int64
 	layer          string
 	first          int // index of the chunk's first layer
+	kept           kept
 	sharded        sharded
 }
 
@@ -124,11 +125,14 @@ func (b *builder) setGrad(v, g value) {
 // backward runs f again from its input and goes back through that.
 func (b *builder) checkpoint(x value, f func(value) value) value {
 	mark := len(b.tape)
+	b.kept = kept{}
 	out := f(x)
+	results := b.kept.values
 	b.tape = b.tape[:mark]
 	b.push(func() {
 		outer, layer := b.phase, b.layer
 		b.phase = Recompute
+		b.kept = kept{values: results}
 		mark := len(b.tape)
 		again := f(x)
 		b.phase = outer

@@ -54,7 +54,8 @@ func (c *Config) spec() (*model.Spec, error) {
 	}
 	switch c.Training.Recompute {
 	case "selective":
-		s.Checkpointing.Selective = true
+		s.Checkpointing.Alternate = c.alternates()
+		s.Checkpointing.Selective = !s.Checkpointing.Alternate
 	case "full":
 		s.Checkpointing.Every = 1
 	case "every-n":
@@ -72,6 +73,13 @@ func (c *Config) spec() (*model.Spec, error) {
 // attention kernels, they are Megatron-LM's own.
 func (c *Config) transformerEngine() bool {
 	return c.megatron() && c.GPU.ComputeCapability >= 89 && c.Model.Attention != model.Unfused
+}
+
+// alternates reports whether selective recomputation is that of PyTorch's own
+// trainers, which choose operators to keep. Megatron-LM's, of the attention core
+// alone, has little to save where one kernel computes it.
+func (c *Config) alternates() bool {
+	return !c.megatron() && c.Host.Framework != "deepspeed" && c.Model.Attention != model.Unfused
 }
 
 // scatterGather reports whether the ranks of a tensor-parallel group share
