@@ -66,11 +66,14 @@ func (r *runRow) config(known *machines) *step.Config {
 
 // sharded sets what the columns do not say of FSDP: blocks with layer norms are
 // of the time of MosaicML's Composer, which gathers late in the backward unless
-// told otherwise.
+// told otherwise and whose models compute the loss with FlashAttention's kernel
+// and two metrics behind the backward (llm-foundry's defaults, loss_fn and
+// use_train_metrics of ComposerMPTCausalLM).
 func sharded(cfg *step.Config) {
 	cfg.Model.VocabMultiple = 0
 	if cfg.Model.Norm == model.LayerNorm {
 		cfg.Parallel.BackwardPrefetch = "post"
+		cfg.Training.CrossEntropy, cfg.Training.LossMetrics = "flash", 2
 	}
 }
 

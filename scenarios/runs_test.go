@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim/model"
+	"trainsim/sim/step"
 )
 
 // runsTable is testdata/runs.csv: published runs, each row with its source.
@@ -87,6 +88,23 @@ func TestRunsOutOfMemory(t *testing.T) {
 	assert.True(t, r.OOM)
 	assert.Zero(t, r.Seconds)
 	assert.Empty(t, r.Skipped)
+}
+
+// A run of FSDP with 53,248 tokens a micro-batch fits because its loss works on
+// 16-bit logits: with fp32 copies it would not.
+func TestFlashLossFits(t *testing.T) {
+	cfg := *readRuns(t, runsTable(t))["mpt-0212"].Config
+	outcome := func() *step.OOM {
+		job, err := step.Build(&cfg)
+		require.NoError(t, err)
+		accounts, err := job.Account()
+		require.NoError(t, err)
+		return accounts[0].OOM
+	}
+	assert.Equal(t, "flash", cfg.Training.CrossEntropy)
+	assert.Nil(t, outcome())
+	cfg.Training.CrossEntropy, cfg.Training.LossMetrics = "unfused", 0
+	assert.NotNil(t, outcome())
 }
 
 // A rate and a time of the same row agree: 4 forwards of the layers and 3 of

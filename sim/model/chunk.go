@@ -15,6 +15,9 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 		c.BoundaryBytes /= s.TP
 	}
 
+	if ends {
+		b.metrics()
+	}
 	var x value
 	if embeds {
 		x = b.marked(0, b.embedding)

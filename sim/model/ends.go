@@ -76,7 +76,28 @@ func (b *builder) head(x value) {
 	if b.TieEmbeddings {
 		b.tieHead(width)
 	}
+	b.logits = logits
 	b.loss(logits)
+}
+
+// metrics computes the cross-entropy again from the kept logits when the
+// backward is over: PyTorch's on an fp32 copy, whose log-softmax reads a row for
+// its maximum, its sum and its result.
+func (b *builder) metrics() {
+	if b.LossMetrics == 0 {
+		return
+	}
+	b.push(func() {
+		b.layer = "metric."
+		elements := b.logits.rows * b.logits.width
+		for range b.LossMetrics {
+			wide := b.tensor("logits", b.logits.rows, b.logits.width, 4)
+			softmax := b.tensor("log_softmax", b.logits.rows, b.logits.width, 4)
+			b.memory("cast", BackwardInput, gpu.Copy, elements*b.element(), elements*4, ids(b.logits), ids(wide))
+			b.memory("log_softmax", BackwardInput, gpu.CrossEntropy, 3*elements*4, elements*4, ids(wide), ids(softmax))
+			b.memory("loss", BackwardInput, gpu.CrossEntropy, b.logits.rows*8, 0, ids(softmax), nil)
+		}
+	})
 }
 
 // tieHead corrects the parameter count: the head's matrix is the embedding's.
@@ -109,8 +130,12 @@ func dropLast(list []int64, n int64) []int64 {
 // loss is the cross-entropy in fp32 over the vocabulary's shards. Each pass is
 // a kernel of its own: cast, maximum, shift and exponentiate, sum.
 func (b *builder) loss(logits value) {
-	if b.FusedLoss {
-		b.fusedLoss(logits)
+	switch b.Loss {
+	case EngineLoss:
+		b.engineLoss(logits)
+		return
+	case FlashLoss:
+		b.flashLoss(logits)
 		return
 	}
 	elements := logits.rows * logits.width
@@ -134,10 +159,26 @@ func (b *builder) loss(logits value) {
 	})
 }
 
-// fusedLoss is the cross-entropy of Transformer Engine's kernels: one pass for
+// flashLoss is FlashAttention's cross-entropy: a pass that leaves the logarithm
+// of each row's sum, and one in the backward that writes the gradient.
+func (b *builder) flashLoss(logits value) {
+	n := logits.rows * logits.width * b.element()
+	perToken := b.tensor("loss", logits.rows, 2, 4)
+	b.memory("loss.sum", b.phase, gpu.CrossEntropy, n, 0, ids(logits), ids(perToken))
+	b.lossReduce("loss.all_reduce", perToken)
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		dlogits := b.like("dlogits", logits)
+		b.memory("loss.bwd", BackwardInput, gpu.CrossEntropy, n, n, ids(logits, perToken), ids(dlogits))
+		b.setGrad(logits, dlogits)
+	})
+}
+
+// engineLoss is the cross-entropy of Transformer Engine's kernels: one pass for
 // the maximum and the sum of each row, whose parts the TP ranks exchange, and
 // one that replaces the logits by their gradient.
-func (b *builder) fusedLoss(logits value) {
+func (b *builder) engineLoss(logits value) {
 	n := logits.rows * logits.width * b.element()
 	perToken := b.tensor("loss", logits.rows, 3*b.TP, 4)
 	b.memory("loss.sum", b.phase, gpu.CrossEntropy, n, 0, ids(logits), ids(perToken))

@@ -36,12 +36,12 @@ func TestTradedHeadsKeepOneMoreOutput(t *testing.T) {
 	assert.Equal(t, int64(2048/4*1024*2), saved(traded)-saved(ring))
 }
 
-// The fused loss keeps the logits, in 16 bits; otherwise the softmax is kept in
+// Fused losses keep the logits, in 16 bits; otherwise the softmax is kept in
 // fp32.
 func TestSavedByTheLoss(t *testing.T) {
-	head := func(fused bool) int64 {
+	head := func(loss LossKernels) int64 {
 		s := llama(1)
-		s.FusedLoss = fused
+		s.Loss = loss
 		c := s.Build(0, 1, false, true)
 		free := Lifetimes(c.Tensors, c.Forward, c.Backward)
 		var largest int64
@@ -54,8 +54,9 @@ func TestSavedByTheLoss(t *testing.T) {
 		}
 		return largest
 	}
-	assert.Equal(t, int64(2048*32000*2), head(true))
-	assert.Equal(t, int64(2048*32000*4), head(false))
+	assert.Equal(t, int64(2048*32000*2), head(EngineLoss))
+	assert.Equal(t, int64(2048*32000*2), head(FlashLoss))
+	assert.Equal(t, int64(2048*32000*4), head(UnfusedLoss))
 }
 
 // Parameter tensors add up to the parameters, frozen or not.
@@ -77,4 +78,26 @@ func TestWeightsAddUp(t *testing.T) {
 	}
 	assert.Equal(t, 2*c.Parameters, bytes)
 	assert.Equal(t, int64(2*8*((1024+2048)+(1024+1024)+(1024+8192)+(4096+1024))), frozen.Parameters)
+}
+
+// Metrics of the loss run last, on the logits, which they keep until then.
+func TestMetricsOfTheLossComeLast(t *testing.T) {
+	s := llama(1)
+	s.Loss, s.LossMetrics = FlashLoss, 2
+	c := s.Build(0, 1, true, true)
+	last := c.Backward[len(c.Backward)-6:]
+	for i, name := range []string{"cast", "log_softmax", "loss", "cast", "log_softmax", "loss"} {
+		assert.Equal(t, "metric."+name, last[i].Name)
+	}
+	free := Lifetimes(c.Tensors, c.Forward, c.Backward)[1]
+	name := func(i int) (out []string) {
+		for _, id := range free[len(free)-6+i] {
+			out = append(out, c.Tensors[id].Name)
+		}
+		return out
+	}
+	assert.Contains(t, name(1), "metric.logits", "the copy goes behind its log-softmax")
+	assert.Contains(t, name(3), "head.logits.out")
+	s.LossMetrics = 0
+	assert.Len(t, s.Build(0, 1, true, true).Backward, len(c.Backward)-6)
 }

@@ -79,9 +79,11 @@ type Spec struct {
 	// AddGrads leaves adding up the weight gradients of micro-batches to a kernel
 	// of its own, as autograd does.
 	AddGrads bool
-	// FusedLoss computes the cross-entropy and its gradient in one kernel that
-	// overwrites the logits; otherwise the loss works on fp32 copies.
-	FusedLoss bool
+	// Loss says which kernels compute the cross-entropy.
+	Loss LossKernels
+	// LossMetrics is how many times the cross-entropy is computed once more
+	// behind a micro-batch's backward, as a metric.
+	LossMetrics int
 	// KeepOutputs keeps what a stage sends until its backward, as DeepSpeed's
 	// pipeline does; Megatron-LM frees it once it is sent.
 	KeepOutputs bool
@@ -97,6 +99,21 @@ type Spec struct {
 	// the backward gathers them again (ZeRO-3); ZeRO-2 keeps them.
 	ReshardAfterForward bool
 }
+
+// LossKernels names the kernels of the cross-entropy.
+type LossKernels uint8
+
+const (
+	// UnfusedLoss works on an fp32 copy of the logits, as Megatron-LM and
+	// autograd's log-softmax do.
+	UnfusedLoss LossKernels = iota
+	// EngineLoss computes loss and gradient in the forward and overwrites the
+	// logits (Transformer Engine).
+	EngineLoss
+	// FlashLoss reads the logits in their format and writes the gradient beside
+	// them in the backward (FlashAttention's xentropy, not in place).
+	FlashLoss
+)
 
 // tokens returns the tokens of one micro-batch on one rank of a tensor-parallel
 // region: all of the rank's sequence.

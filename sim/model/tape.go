@@ -31,6 +31,7 @@ type builder struct {
 	frozen   int64 // bytes of frozen ones
 	// touchedExperts are those of experts that other ranks than the rest share.
 	touchedExperts int64
+	logits         value // of the head
 	layer          string
 	first          int // index of the chunk's first layer
 	kept           kept

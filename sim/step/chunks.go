@@ -47,9 +47,9 @@ func (c *Config) spec() (*model.Spec, error) {
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2,
 		Modules: c.modules(), ScatterGather: c.scatterGather(),
-		KeepOutputs: c.Host.Framework == "deepspeed",
+		KeepOutputs: c.Host.Framework == "deepspeed", LossMetrics: c.Training.LossMetrics,
 	}
-	if s.FusedLoss, err = c.fusedLoss(); err != nil {
+	if s.Loss, err = c.loss(); err != nil {
 		return nil, err
 	}
 	switch c.Training.Recompute {
@@ -119,18 +119,23 @@ func (c *Config) weightGrads(precision, grads gpu.Dtype) model.WeightGrads {
 	return model.FusedWeightGrads
 }
 
-// fusedLoss resolves training.cross_entropy. Transformer Engine has the fused
+// loss resolves training.cross_entropy. Transformer Engine has the fused
 // kernel since 2025, so that it is taken for the GPUs of that year.
-func (c *Config) fusedLoss() (bool, error) {
+func (c *Config) loss() (model.LossKernels, error) {
 	switch c.Training.CrossEntropy {
 	case "", "auto":
-		return c.transformerEngine() && c.GPU.ComputeCapability >= 100, nil
+		if c.transformerEngine() && c.GPU.ComputeCapability >= 100 {
+			return model.EngineLoss, nil
+		}
+		return model.UnfusedLoss, nil
 	case "fused":
-		return true, nil
+		return model.EngineLoss, nil
+	case "flash":
+		return model.FlashLoss, nil
 	case "unfused":
-		return false, nil
+		return model.UnfusedLoss, nil
 	}
-	return false, fmt.Errorf("cross_entropy %q is unknown; write auto, fused or unfused", c.Training.CrossEntropy)
+	return 0, fmt.Errorf("cross_entropy %q is unknown; write auto, fused, flash or unfused", c.Training.CrossEntropy)
 }
 
 // tradesHeads resolves parallel.cp_comm: an all-to-all moves less than a ring
