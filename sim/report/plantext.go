@@ -45,7 +45,9 @@ func (s *PlanSize) write(b *strings.Builder) {
 // writePlanTable prints layouts, with a column for expert parallelism where any
 // has it.
 func writePlanTable(b *strings.Builder, entries []PlanEntry) {
-	experts := slices.ContainsFunc(entries, func(e PlanEntry) bool { return e.Settings.Value("parallel.ep") != "1" && e.Settings.Value("parallel.ep") != "" })
+	experts := slices.ContainsFunc(entries, func(e PlanEntry) bool {
+		return e.Settings.Value("parallel.ep") != "1" && e.Settings.Value("parallel.ep") != ""
+	})
 	table(b, func(w io.Writer) {
 		writePlanHead(w, experts)
 		for i := range entries {
