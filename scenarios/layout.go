@@ -19,6 +19,9 @@ func (l *loader) checkLayout(cfg *step.Config) {
 			return
 		}
 	}
+	if p.FSDPGroup == 1 && p.ZeRO >= 2 && p.DP > 1 {
+		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", divisors(p.DP)[3:])
+	}
 	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
 		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, divisors(p.DP))
 	}

@@ -176,6 +176,9 @@ func (r *runRow) parallel(p *step.Parallel) {
 	p.ZeRO = int(r.word("zero", "0")[0] - '0')
 	if p.ZeRO >= 2 {
 		p.FSDPGroup = r.count("fsdp", p.DP)
+		if n := p.FSDPGroup; n == 1 || n == p.DP*p.CP { // not stated, or counted with context parallelism
+			p.FSDPGroup = p.DP
+		}
 	}
 	p.OverlapGradReduce, p.OverlapParamGather = r.flag("overlap_grad_reduce"), r.flag("overlap_param_gather")
 	p.OverlapTP = r.flag("overlap_tp")

@@ -52,6 +52,7 @@ const (
 	EP
 	DP        // data-parallel replicas of one stage (with context parallelism folded in)
 	ExpertDP  // ranks that hold the same experts of one stage
+	Copies    // ranks that hold the same shard where a shard spans some replicas (hybrid FSDP)
 	Embedding // first and last stage, which share the tied embedding
 	World     // all ranks of one replica: gradient norm, overflow check
 	Amax      // all ranks of one stage: FP8's scales
@@ -60,7 +61,7 @@ const (
 
 // String returns the group's name in reports.
 func (g Group) String() string {
-	return [...]string{"tp", "cp", "ep", "dp", "expert-dp", "embedding", "world", "amax"}[g]
+	return [...]string{"tp", "cp", "ep", "dp", "expert-dp", "copies", "embedding", "world", "amax"}[g]
 }
 
 // Collective is a communication pattern.

@@ -110,7 +110,7 @@ func (j *Job) timeBound() (sim.Time, error) {
 		script := j.stages[r].script
 		begin = min(begin, kernelTime(script[0].block))
 		end = min(end, kernelTime(script[len(script)-1].block))
-		stream = max(stream, p.streamTime(r, model.DP), p.streamTime(r, model.ExpertDP))
+		stream = max(stream, p.streamTime(r, model.DP), p.streamTime(r, model.ExpertDP), p.streamTime(r, model.Copies))
 	}
 	res, err := j.Program.Execute(costs)
 	if err != nil {

@@ -213,7 +213,7 @@ func (e *emitter) finish() {
 
 var groupKinds = [model.NumGroups]trace.Kind{
 	model.TP: trace.CommTP, model.CP: trace.CommCP, model.EP: trace.CommEP,
-	model.DP: trace.CommDP, model.ExpertDP: trace.CommDP, model.Embedding: trace.CommDP, model.World: trace.CommDP,
+	model.DP: trace.CommDP, model.ExpertDP: trace.CommDP, model.Copies: trace.CommDP, model.Embedding: trace.CommDP, model.World: trace.CommDP,
 	model.Amax: trace.CommDP,
 }
 

@@ -12,6 +12,7 @@ import (
 type dataParallel struct {
 	group       model.Group // DP, or ExpertDP for what experts have of their own
 	ranks       int64       // of a data-parallel group, context parallel folded in
+	copies      bool        // other groups hold the same: hybrid FSDP
 	zero        int
 	gradBytes   int64 // a parameter's gradient on the wire
 	paramBytes  int64
@@ -22,7 +23,7 @@ type dataParallel struct {
 
 func (c *Config) dataParallel(s *model.Spec) dataParallel {
 	d := dataParallel{
-		group: model.DP, ranks: int64(c.Parallel.DP * c.Parallel.CP), zero: c.Parallel.ZeRO,
+		group: model.DP, ranks: c.shards(), copies: c.hybrid(), zero: c.Parallel.ZeRO,
 		gradBytes: s.GradDtype.Bytes(), paramBytes: parameterBytes(s),
 		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
 	}
@@ -224,81 +225,4 @@ func (d *dataParallel) gradHook(cc *chunkCode) hook {
 			ready = 0
 		}
 	}
-}
-
-// shardedHooks gathers the parameters of a unit before it is used, one unit
-// ahead, and scatters its gradients behind its backward, as FSDP does in every
-// micro-batch.
-func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
-	d := &j.dp
-	if key.op == schedule.BackwardWeight {
-		return hooks{grads: []hook{d.scatterHook()}}
-	}
-	backward := key.op != schedule.Forward
-	// PyTorch's BACKWARD_POST gathers behind the scatter before, on the same
-	// stream, so that both are over when the unit begins.
-	late := backward && j.Config.Parallel.BackwardPrefetch == "post"
-	order := gatherOrder(cc.chunk, backward)
-	if backward && d.zero == 2 {
-		return hooks{grads: []hook{d.scatterHook()}}
-	}
-	sizes := d.gathers(cc.chunk)
-	next := 0
-	gathered := make([]bool, len(sizes))
-	start := func(e *emitter) {
-		if next < len(order) {
-			unit := order[next]
-			next++
-			c := model.Comm{Group: model.DP, Collective: model.AllGather, Bytes: sizes[unit]}
-			e.communicate("param_gather", c, true, -1-unit)
-		}
-	}
-	params := func(e *emitter, op *model.Op) {
-		if gathered[op.Unit] || sizes[op.Unit] == 0 {
-			return
-		}
-		if next == 0 || late {
-			start(e)
-		}
-		if !late {
-			start(e) // prefetch the unit behind this one
-		}
-		gathered[op.Unit] = true
-		slot := e.open[-1-op.Unit]
-		delete(e.open, -1-op.Unit)
-		e.used[slot] = false
-		e.add(instr{kind: doJoin, slot: slot, name: e.name("wait_params")})
-	}
-	h := hooks{params: []hook{params}}
-	if key.op == schedule.Backward {
-		h.grads = []hook{d.scatterHook()}
-	}
-	return h
-}
-
-// scatterHook reduces the gradients of each unit as soon as they are complete.
-func (d *dataParallel) scatterHook() hook {
-	return func(e *emitter, op *model.Op) {
-		if op.Elements > 0 {
-			e.queue("grad_scatter", d.gradComm(op.Elements))
-		}
-	}
-}
-
-// gatherOrder lists the units with parameters in the order of first use.
-func gatherOrder(chunk *model.Chunk, backward bool) []int32 {
-	ops := chunk.Forward
-	if backward {
-		ops = chunk.Backward
-	}
-	seen := make([]bool, chunk.Layers+2)
-	var out []int32
-	for i := range ops {
-		op := &ops[i]
-		if op.Kind == model.ParamsNeeded && !seen[op.Unit] && op.Elements+op.Frozen > 0 {
-			seen[op.Unit] = true
-			out = append(out, op.Unit)
-		}
-	}
-	return out
 }

@@ -63,7 +63,7 @@ func (j *Job) buildGroups() error {
 			j.groupOf[k][r] = -1
 		}
 	}
-	for _, kind := range []model.Group{model.TP, model.CP, model.EP, model.DP, model.ExpertDP, model.Embedding, model.World, model.Amax} {
+	for _, kind := range []model.Group{model.TP, model.CP, model.EP, model.DP, model.ExpertDP, model.Copies, model.Embedding, model.World, model.Amax} {
 		if err := j.addGroups(kind); err != nil {
 			return err
 		}
@@ -91,6 +91,14 @@ func (j *Job) addGroups(kind model.Group) error {
 			key = j.expertKey(kind, r, at.PP)
 		case model.DP:
 			key.DP, key.CP, key.PP = 0, 0, j.replicated(at.PP)
+			if j.Config.hybrid() {
+				key.DP = at.DP / j.Config.Parallel.FSDPGroup
+			}
+		case model.Copies:
+			if !j.Config.hybrid() {
+				return nil
+			}
+			key.DP, key.PP = at.DP%j.Config.Parallel.FSDPGroup, j.replicated(at.PP)
 		case model.Embedding:
 			if at.PP != first && at.PP != last {
 				continue

@@ -142,7 +142,7 @@ func (j *Job) makeProgram(o schedule.Options) error {
 		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
 	}
 	pipes := int64(j.Program.Pipes())
-	j.dp.ranks = int64(j.Config.Parallel.DP*j.Config.Parallel.CP) * pipes
+	j.dp.ranks = j.Config.shards() * pipes
 	j.expertDP = j.dp.ofExperts(j.Config)
 	j.expertDP.ranks *= pipes
 	j.layers, err = j.splitLayers(j.Program.Stages())

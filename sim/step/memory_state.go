@@ -37,13 +37,20 @@ func (c *Config) stateLayout() stateLayout {
 	return plainLayout
 }
 
-// shards returns over how many ranks ZeRO spreads what it shards.
+// hybrid reports whether a shard spans some of the replicas only, so that others
+// hold copies of it (PyTorch's HYBRID_SHARD).
+func (c *Config) hybrid() bool {
+	g := c.Parallel.FSDPGroup
+	return c.Parallel.ZeRO >= 2 && g > 1 && g < c.Parallel.DP
+}
+
+// shards returns over how many ranks ZeRO spreads what it shards, those of
+// context parallelism among them.
 func (c *Config) shards() int64 {
-	n := int64(c.Parallel.DP * c.Parallel.CP)
-	if g := int64(c.Parallel.FSDPGroup); c.Parallel.ZeRO >= 2 && g > 0 && g < n {
-		return g
+	if c.hybrid() {
+		return int64(c.Parallel.FSDPGroup * c.Parallel.CP)
 	}
-	return n
+	return int64(c.Parallel.DP * c.Parallel.CP)
 }
 
 // deepspeedBucket is DeepSpeed's default bucket for reducing gradients and for

@@ -94,6 +94,9 @@ func (j *Job) reduceGrads(e *emitter, s *stage) {
 		case d.ranks == 1:
 		case d.sharded() || d.overlapGrad:
 			e.drain(d.group)
+			if d.copies {
+				e.drain(model.Copies)
+			}
 		default:
 			for _, n := range s.parameters(d) {
 				e.average(d, n)
