@@ -54,6 +54,11 @@ type GEMMCost struct {
 	// WideOutput is the exposed share of the traffic of results beyond two bytes
 	// each: fp32 results, and the reading of those that are accumulated onto.
 	WideOutput float64 `toml:"wide_output"`
+	// ColdOperands is the exposed share of the memory traffic of products that are
+	// launched one an expert: their operands are met once, where a benchmark of
+	// one product finds them in the cache. Apart is what each such launch adds.
+	ColdOperands float64  `toml:"cold_operands"`
+	Apart        sim.Time `toml:"apart"`
 	// Bandwidth is the share of the memory bandwidth that operands and results reach.
 	Bandwidth float64 `toml:"memory_efficiency"`
 }
@@ -82,6 +87,8 @@ func (g *GEMMCost) check(c *checks) {
 	c.within("gemm.fp8_efficiency", g.FP8, 0, 1)
 	c.within("gemm.unaligned_batch_of_fp32", g.UnalignedBatch, 0, 1)
 	c.notNegative("gemm.wide_output", g.WideOutput)
+	c.within("gemm.cold_operands", g.ColdOperands, 0, 1)
+	c.notNegative("gemm.apart", float64(g.Apart))
 	c.share("gemm.memory_efficiency", g.Bandwidth)
 }
 

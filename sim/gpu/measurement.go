@@ -20,6 +20,9 @@ type Measurement struct {
 	Prefill bool
 	// Repeats is how often the benchmark launched the kernels in a row.
 	Repeats int
+	// HostPerLaunch is what the benchmark's host spends on a launch, which the GPU
+	// waits for where it is faster.
+	HostPerLaunch sim.Time
 	// Seconds is the measured time of one pass over Kernels.
 	Seconds float64
 	// Skipped says why the row cannot be predicted; empty where it can.
@@ -35,7 +38,8 @@ func (m *Measurement) Predict(d *Device) sim.Time {
 	}
 	var t sim.Time
 	for i := range m.Kernels {
-		t += d.TimeAlone(&m.Kernels[i], m.Repeats)
+		k := &m.Kernels[i]
+		t += max(d.TimeAlone(k, m.Repeats), m.HostPerLaunch*sim.Time(max(k.Launches, 1)))
 	}
 	return t
 }

@@ -66,7 +66,8 @@ func (d *Device) launchesSeconds(k *Kernel, sms int) float64 {
 	}
 	one := *k
 	one.Batch, one.Launches = ceilDiv(k.Batch, n), 1
-	return d.gemmSeconds(&one, sms) * float64(n)
+	each := d.gemmSeconds(&one, sms) + d.GEMM.Apart.Seconds()
+	return (each + float64(d.GEMM.ColdOperands*d.gemmTraffic(&one))) * float64(n)
 }
 
 // ceilDiv returns a/b rounded up for a >= 0 and b > 0.
