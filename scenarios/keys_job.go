@@ -120,8 +120,8 @@ var trainingKeys = []Key{
 	{Path: "training.recompute", Default: `"none"`, Values: []string{"none", "selective", "full", "every-n", "sqrt"},
 		Text: "Which activations are computed again in the backward: none; selective, the attention core, or under plain PyTorch with a fused attention kernel all but that and every second matrix product; full, every layer from its input; every-n, from the input of every recompute_layers-th layer; sqrt, from about the square root of the stage's layers."},
 	{Path: "training.recompute_layers", Unit: "layers", Default: "1", Max: 100000, Text: "every-n: the layers from one kept input to the next."},
-	{Path: "training.cross_entropy", Default: `"auto"`, Values: []string{"auto", "fused", "flash", "unfused"},
-		Text: "How the loss is computed: unfused works on fp32 copies of the logits, fused is one kernel that overwrites the logits by their gradient (Transformer Engine's), flash reads the logits as they are and writes the gradient beside them in the backward (FlashAttention's); auto is fused where Megatron-Core runs on Blackwell or newer."},
+	{Path: "training.cross_entropy", Default: `"auto"`, Values: []string{"auto", "fused", "flash", "unfused", "plain"},
+		Text: "How the loss is computed: unfused works on one fp32 copy of the logits (Megatron-LM), fused is one kernel that overwrites the logits by their gradient (Transformer Engine's), flash reads the logits as they are and writes the gradient beside them in the backward (FlashAttention's), plain is PyTorch's cross_entropy with a log-softmax and gradients as fp32 tensors of their own; auto is fused where Megatron-Core runs on Blackwell or newer, and plain outside Megatron."},
 	{Path: "training.loss_metrics", Unit: "metrics", Default: "0", Max: 16, Text: "Training metrics that compute the cross-entropy once more on the logits, in fp32, behind each micro-batch's backward: Composer has two by default, cross-entropy and perplexity."},
 	{Path: "training.dropout", Unit: boolean, Default: "false", Text: "Dropout after attention and feed-forward block, with its masks in memory."},
 }

@@ -137,6 +137,9 @@ func (b *builder) loss(logits value) {
 	case FlashLoss:
 		b.flashLoss(logits)
 		return
+	case PlainLoss:
+		b.plainLoss(logits)
+		return
 	}
 	elements := logits.rows * logits.width
 	n32 := elements * 4
@@ -171,6 +174,34 @@ func (b *builder) flashLoss(logits value) {
 		b.layer = layer
 		dlogits := b.like("dlogits", logits)
 		b.memory("loss.bwd", BackwardInput, gpu.CrossEntropy, n, n, ids(logits, perToken), ids(dlogits))
+		b.setGrad(logits, dlogits)
+	})
+}
+
+// plainLoss is PyTorch's cross_entropy behind a cast to fp32. Log-softmax goes
+// over a row for its maximum and sum and once more for the result; so does its
+// backward. The gradient of the likelihood is a tensor of zeros with one entry a
+// token.
+func (b *builder) plainLoss(logits value) {
+	elements := logits.rows * logits.width
+	n32 := elements * 4
+	wide := b.tensor("float", logits.rows, logits.width, 4)
+	b.memory("loss.cast", b.phase, gpu.Copy, elements*b.element(), n32, ids(logits), ids(wide))
+	logp := b.tensor("log_softmax", logits.rows, logits.width, 4)
+	perToken := b.tensor("loss", logits.rows, 1, 4)
+	b.memory("loss.log_softmax", b.phase, gpu.Softmax, 2*n32, n32, ids(wide), ids(logp))
+	b.lossReduce("loss.max_all_reduce", perToken)
+	b.lossReduce("loss.sum_all_reduce", perToken)
+	b.memory("loss.nll", b.phase, gpu.Reduction, logits.rows*4, logits.rows*4, ids(logp), ids(perToken))
+	layer := b.layer
+	b.push(func() {
+		b.layer = layer
+		dnll := b.tensor("dnll", logits.rows, logits.width, 4)
+		b.memory("loss.nll.bwd", BackwardInput, gpu.Copy, 0, n32, ids(logp), ids(dnll))
+		dwide := b.tensor("dfloat", logits.rows, logits.width, 4)
+		b.memory("loss.log_softmax.bwd", BackwardInput, gpu.Softmax, 3*n32, n32, ids(logp, dnll), ids(dwide))
+		dlogits := b.like("dlogits", logits)
+		b.memory("loss.cast.bwd", BackwardInput, gpu.Copy, n32, elements*b.element(), ids(dwide), ids(dlogits))
 		b.setGrad(logits, dlogits)
 	})
 }

@@ -47,7 +47,7 @@ func TestSavedByTheLoss(t *testing.T) {
 		var largest int64
 		for _, ids := range free[1] {
 			for _, id := range ids {
-				if name := c.Tensors[id].Name; name == "head.softmax" || name == "head.logits.out" {
+				if name := c.Tensors[id].Name; name == "head.softmax" || name == "head.log_softmax" || name == "head.logits.out" {
 					largest = max(largest, c.Tensors[id].Bytes)
 				}
 			}
@@ -57,6 +57,7 @@ func TestSavedByTheLoss(t *testing.T) {
 	assert.Equal(t, int64(2048*32000*2), head(EngineLoss))
 	assert.Equal(t, int64(2048*32000*2), head(FlashLoss))
 	assert.Equal(t, int64(2048*32000*4), head(UnfusedLoss))
+	assert.Equal(t, int64(2048*32000*4), head(PlainLoss))
 }
 
 // Parameter tensors add up to the parameters, frozen or not.

@@ -104,8 +104,7 @@ type Spec struct {
 type LossKernels uint8
 
 const (
-	// UnfusedLoss works on an fp32 copy of the logits, as Megatron-LM and
-	// autograd's log-softmax do.
+	// UnfusedLoss works on one fp32 copy of the logits (Megatron-LM).
 	UnfusedLoss LossKernels = iota
 	// EngineLoss computes loss and gradient in the forward and overwrites the
 	// logits (Transformer Engine).
@@ -113,6 +112,9 @@ const (
 	// FlashLoss reads the logits in their format and writes the gradient beside
 	// them in the backward (FlashAttention's xentropy, not in place).
 	FlashLoss
+	// PlainLoss is PyTorch's cross_entropy of an fp32 copy: log-softmax, negative
+	// log-likelihood and the gradient of each are tensors of their own.
+	PlainLoss
 )
 
 // tokens returns the tokens of one micro-batch on one rank of a tensor-parallel

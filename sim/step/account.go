@@ -99,8 +99,9 @@ type account struct {
 	timelines []timeline
 	last      [memory.NumKinds + 1]int64
 	atStart   [memory.NumKinds + 1]int64
-	grads     bool // gradients exist
-	states    bool // optimizer states exist
+	unsharded []gathered // by chunk
+	grads     bool       // gradients exist
+	states    bool       // optimizer states exist
 	// evaluating: the failure, if any, is in the evaluation.
 	evaluating bool
 	// startPeak is the peak before the first step.
@@ -132,7 +133,7 @@ func (j *Job) newAccount(stage int, capacity int64, more ...func(*memory.Config)
 	a := &account{
 		job: j, stage: stage, state: j.Config.stateLayout(),
 		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
-		alloc: memory.New(device),
+		alloc: memory.New(device), unsharded: make([]gathered, len(j.stages[stage].chunks)),
 	}
 	a.outside[memory.Context] = j.contextBytes()
 	a.outside[memory.CommBuffers] = j.ncclBytes(stage)
@@ -201,6 +202,7 @@ func (a *account) runAction(act *action) {
 			cc[i] = a.code(act, i)
 			refs[i] = a.refs(liveKeyOf(&p), len(cc[i].chunk.Tensors))
 			tensors[i] = cc[i].chunk.Tensors
+			a.unshard(&p)
 			a.beforeBackward(p.kind)
 		}
 	}
@@ -228,6 +230,7 @@ func (a *account) runAction(act *action) {
 		if allFreed(refs[i]) {
 			a.recycle(liveKeyOf(&p), refs[i])
 		}
+		a.reshard(&p)
 		a.afterBackward(p.kind)
 	}
 }

@@ -43,9 +43,9 @@ func (c *Config) spec() (*model.Spec, error) {
 		SerialTP:         c.serialTP(),
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
 		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
-		GatherParams: c.Parallel.ZeRO >= 2, ReshardAfterForward: c.Parallel.ZeRO >= 3,
+		GatherParams: c.Parallel.ZeRO >= 2 && !c.gathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3,
 		LoRA:        c.LoRA,
-		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2,
+		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2 || c.gathersOnce(),
 		Modules: c.modules(), ScatterGather: c.scatterGather(),
 		KeepOutputs: c.Host.Framework == "deepspeed", LossMetrics: c.Training.LossMetrics,
 	}
@@ -127,6 +127,9 @@ func (c *Config) loss() (model.LossKernels, error) {
 		if c.transformerEngine() && c.GPU.ComputeCapability >= 100 {
 			return model.EngineLoss, nil
 		}
+		if c.modules() == model.PlainModules {
+			return model.PlainLoss, nil
+		}
 		return model.UnfusedLoss, nil
 	case "fused":
 		return model.EngineLoss, nil
@@ -134,8 +137,10 @@ func (c *Config) loss() (model.LossKernels, error) {
 		return model.FlashLoss, nil
 	case "unfused":
 		return model.UnfusedLoss, nil
+	case "plain":
+		return model.PlainLoss, nil
 	}
-	return 0, fmt.Errorf("cross_entropy %q is unknown; write auto, fused, flash or unfused", c.Training.CrossEntropy)
+	return 0, fmt.Errorf("cross_entropy %q is unknown; write auto, fused, flash, unfused or plain", c.Training.CrossEntropy)
 }
 
 // tradesHeads resolves parallel.cp_comm: an all-to-all moves less than a ring

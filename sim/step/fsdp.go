@@ -7,10 +7,13 @@ import (
 
 // shardedHooks gathers the parameters of a unit before it is used, one unit
 // ahead, and scatters its gradients behind its backward, as FSDP does in every
-// micro-batch.
+// micro-batch; in a pipeline in the first forward and the last backward alone.
 func (j *Job) shardedHooks(cc *chunkCode, key blockKey) hooks {
 	d := &j.dp
-	if key.op == schedule.BackwardWeight {
+	switch once := j.Config.gathersOnce(); {
+	case once && key.op == schedule.Forward && !key.first, once && key.op != schedule.Forward && !key.last:
+		return hooks{}
+	case once && key.op != schedule.Forward, key.op == schedule.BackwardWeight:
 		return hooks{grads: []hook{d.scatterHook(cc.chunk)}}
 	}
 	backward := key.op != schedule.Forward
