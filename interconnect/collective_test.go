@@ -310,3 +310,25 @@ func TestNames(t *testing.T) {
 		assert.Equal(t, names[1], names[0])
 	}
 }
+
+// What a call reads and writes in device memory: three times its bus traffic on
+// rings, six times the vector through NVLink SHARP, four times a message.
+func TestMemoryBytes(t *testing.T) {
+	top := build(t, h100Node(1))
+	cm, err := top.Communicator(devices(8), Settings{})
+	require.NoError(t, err)
+	const size = 1 << 30
+	ring := cm.Plan(AllGather, size)
+	require.Equal(t, Ring, ring.Algorithm)
+	assert.InEpsilon(t, 3*7.0/8*size, ring.MemoryBytes(), 1e-12)
+	sharp := cm.Plan(AllReduce, size)
+	require.Equal(t, NVLS, sharp.Algorithm)
+	assert.InEpsilon(t, 6.0*size, sharp.MemoryBytes(), 1e-12)
+	send := top.SendPlan(0, 1, size, Settings{})
+	assert.InEpsilon(t, 4.0*size, send.MemoryBytes(), 1e-12)
+	assert.InEpsilon(t, ring.MemoryBytes()/ring.Uncontended(top).Seconds(), ring.MemoryRate(top), 1e-12)
+	free, err := top.Communicator(devices(8), Settings{Model: "free"})
+	require.NoError(t, err)
+	none := free.Plan(AllReduce, size)
+	assert.Zero(t, none.MemoryRate(top))
+}

@@ -44,6 +44,39 @@ func (p *Plan) Uncontended(t *Topology) sim.Time {
 	return p.Latency + transferTime(p.Bytes, p.rate)
 }
 
+// MemoryBytes returns how many bytes each rank's device memory reads and writes
+// for one call, from how NCCL's kernels move the data. On a ring each byte that
+// arrives is written into the connection's buffer by its sender and read from it,
+// and either meets a byte of the rank's own input on its way on or is written
+// into its output: three times the traffic on the bus, half of it reads. Trees
+// come to the same. NVLink SHARP copies the input into the switches' buffers (a
+// read and a write), where it is read once and the result written once, and
+// copies the result out of them: six times the vector in an all-reduce, three
+// times in a half. A message is read where it comes from, and written, read and
+// written where it goes.
+func (p *Plan) MemoryBytes() float64 {
+	bus := float64(p.Message) * p.BusFactor
+	switch {
+	case p.Op == AllToAll || p.Op == SendRecv:
+		return 4 * bus
+	case (p.Algorithm == NVLS || p.Algorithm == NVLSTree) && p.Op == AllReduce:
+		return 6 * float64(p.Message)
+	case p.Algorithm == NVLS || p.Algorithm == NVLSTree:
+		return 3 * float64(p.Message)
+	}
+	return 3 * bus
+}
+
+// MemoryRate returns the bytes a second that a call reads and writes in each
+// rank's device memory when it is alone on its links; 0 for what takes no time.
+func (p *Plan) MemoryRate(t *Topology) float64 {
+	took := p.Uncontended(t).Seconds()
+	if took <= 0 {
+		return 0
+	}
+	return p.MemoryBytes() / took
+}
+
 // Rate returns the plan's progress in bytes a second when alone.
 func (p *Plan) Rate() float64 { return p.rate }
 

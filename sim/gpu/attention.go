@@ -60,12 +60,12 @@ func (f *FusedCost) check(c *checks, key string) {
 	c.within(key+"second_generation", f.SecondGeneration, 0, 1)
 }
 
-func (d *Device) attentionSeconds(k *Kernel, sms int) float64 {
+func (d *Device) attentionSeconds(k *Kernel, sms int, beside sim.Bandwidth) float64 {
 	cost := &d.Attention.Forward
 	if k.Backward {
 		cost = &d.Attention.Backward
 	}
-	s := d.fusedSeconds(k, cost, float64(sms))
+	s := d.fusedSeconds(k, cost, float64(sms), beside)
 	switch {
 	case k.FirstGeneration:
 		s /= d.Attention.firstGeneration()
@@ -90,7 +90,7 @@ func (a *AttentionCost) firstGeneration() float64 {
 // fusedSeconds spreads the blocks of query rows over the multiprocessors. The
 // time is the mean load and a part of the longest block, at least the longest
 // block, and at least the time of the memory traffic.
-func (d *Device) fusedSeconds(k *Kernel, f *FusedCost, sms float64) float64 {
+func (d *Device) fusedSeconds(k *Kernel, f *FusedCost, sms float64, beside sim.Bandwidth) float64 {
 	rows := min(f.Rows, max(k.SeqQ, 1))
 	perHead := ceilDiv(max(k.SeqQ, 1), rows)
 	blocks := float64(max(k.Batch, 1)) * float64(max(k.Heads, 1)) * float64(perHead)
@@ -99,7 +99,7 @@ func (d *Device) fusedSeconds(k *Kernel, f *FusedCost, sms float64) float64 {
 	mean := f.Setup.Seconds() + float64(score*meanKeys(k, rows))
 	load := blocks * mean / sms
 	busy := max(load+float64(f.Tail*longest), longest)
-	return f.Launch.Seconds() + max(busy, d.attentionTraffic(k))
+	return f.Launch.Seconds() + max(busy, d.attentionTraffic(k, beside))
 }
 
 // scoreSeconds is one multiprocessor's time for one score: the products of
@@ -127,7 +127,7 @@ func meanKeys(k *Kernel, rows int64) float64 {
 
 // attentionTraffic is the time to read and write the operands once: q, k, v and
 // the output, and in backward their gradients too.
-func (d *Device) attentionTraffic(k *Kernel) float64 {
+func (d *Device) attentionTraffic(k *Kernel, beside sim.Bandwidth) float64 {
 	b, dim := float64(max(k.Batch, 1)), float64(k.HeadDim)
 	q := b * float64(k.Heads) * float64(k.SeqQ) * dim
 	kv := b * float64(max(k.KVHeads, 1)) * float64(k.SeqK) * dim
@@ -135,5 +135,5 @@ func (d *Device) attentionTraffic(k *Kernel) float64 {
 	if k.Backward {
 		bytes *= 2
 	}
-	return bytes / float64(d.MemoryBandwidth)
+	return bytes / d.room(1, beside)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim"
 )
 
 // No kernel, however odd, takes no or negative time.
@@ -25,7 +27,7 @@ func FuzzTime(f *testing.F) {
 		d := devices[int(enum)%len(devices)]
 		assert.Positive(t, d.Time(&k), "%+v", k)
 		assert.Positive(t, d.TimeAlone(&k, int(enum)), "%+v", k)
-		assert.Positive(t, d.TimeBeside(&k, int(enum)), "%+v", k)
+		assert.Positive(t, d.TimeBeside(&k, Beside{SMs: int(enum), Traffic: sim.Bandwidth(enum) * 1e11}), "%+v", k)
 	})
 }
 

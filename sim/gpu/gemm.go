@@ -103,9 +103,9 @@ type product struct {
 
 // gemmSeconds is the larger of arithmetic under tile and wave quantisation on
 // some of the multiprocessors and of memory traffic.
-func (d *Device) gemmSeconds(k *Kernel, sms int) float64 {
+func (d *Device) gemmSeconds(k *Kernel, sms int, beside sim.Bandwidth) float64 {
 	p := d.prepare(k)
-	return d.GEMM.Launch.Seconds() + max(d.GEMM.tiled(&p, float64(d.SMs), float64(sms)), d.gemmTraffic(k))
+	return d.GEMM.Launch.Seconds() + max(d.GEMM.tiled(&p, float64(d.SMs), float64(sms)), d.gemmTraffic(k, beside))
 }
 
 func (d *Device) prepare(k *Kernel) product {
@@ -218,9 +218,9 @@ func outBytes(k *Kernel) float64 {
 }
 
 // gemmTraffic is the time to read the operands once and to write the results.
-func (d *Device) gemmTraffic(k *Kernel) float64 {
+func (d *Device) gemmTraffic(k *Kernel, beside sim.Bandwidth) float64 {
 	m, n, kk := float64(max(k.M, 1)), float64(max(k.N, 1)), float64(max(k.K, 1))
 	in := float64(k.In.Bytes())
 	bytes := float64(m*kk*in) + float64(n*kk*in) + float64(m*n*outBytes(k))
-	return float64(max(k.Batch, 1)) * bytes / (float64(d.MemoryBandwidth) * d.GEMM.Bandwidth)
+	return float64(max(k.Batch, 1)) * bytes / d.room(d.GEMM.Bandwidth, beside)
 }

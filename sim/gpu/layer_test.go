@@ -101,7 +101,7 @@ func total(d *Device, ks []Kernel) (t sim.Time) {
 func besideAllReduce(d *Device) (t sim.Time) {
 	for _, n := range []int64{4 * layerHidden / layerTP, 3 * layerHidden / layerTP} {
 		dw := gradients(layerTokens, n, layerHidden)[1]
-		alone, beside := d.Time(&dw).Seconds(), d.TimeBeside(&dw, 24).Seconds()
+		alone, beside := d.Time(&dw).Seconds(), d.TimeBeside(&dw, Beside{SMs: 24}).Seconds()
 		t += sim.FromSeconds(allReduce().Seconds() * (1 - alone/beside))
 	}
 	return t

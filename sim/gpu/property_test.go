@@ -56,7 +56,7 @@ func TestAStepIsNeverFasterThanABurst(t *testing.T) {
 		one, ten, step := d.TimeAlone(&k, 1), d.TimeAlone(&k, 10), d.Time(&k)
 		assert.LessOrEqual(t, one, ten, "%s %+v", d.Name, k)
 		assert.LessOrEqual(t, ten, step, "%s %+v", d.Name, k)
-		assert.LessOrEqual(t, step, d.TimeBeside(&k, 20), "%s %+v", d.Name, k)
+		assert.LessOrEqual(t, step, d.TimeBeside(&k, Beside{SMs: 20, Traffic: 1e11}), "%s %+v", d.Name, k)
 	}
 }
 

@@ -62,8 +62,8 @@ func (s *StreamingCost) check(c *checks) {
 
 // memorySeconds is a latency a launch and the traffic at the class's bandwidth,
 // so that small tensors reach a small part of it.
-func (d *Device) memorySeconds(k *Kernel) float64 {
+func (d *Device) memorySeconds(k *Kernel, beside sim.Bandwidth) float64 {
 	bytes := float64(max(k.ReadBytes, 0)) + float64(max(k.WriteBytes, 0))
 	latency := d.Streaming.Latency.Seconds() * float64(max(k.Launches, 1))
-	return latency + bytes/(float64(d.MemoryBandwidth)*d.Streaming.of(k.Class))
+	return latency + bytes/d.room(d.Streaming.of(k.Class), beside)
 }

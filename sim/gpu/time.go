@@ -6,15 +6,15 @@ import "trainsim/sim"
 // training step, with the gap that its launch leaves on the device. It is a
 // pure function of its arguments and takes about a microsecond.
 func (d *Device) Time(k *Kernel) sim.Time {
-	return d.TimeBeside(k, 0)
+	return d.TimeBeside(k, Beside{})
 }
 
 // TimeBeside returns the kernel's time while communication kernels hold some of
-// the multiprocessors, as NCCL's do, one for each of its channels. The library
-// does not know, and chooses its tiles for the whole device; memory-bound
-// kernels fill the memory with the rest.
-func (d *Device) TimeBeside(k *Kernel, held int) sim.Time {
-	s := d.seconds(k, max(d.SMs-max(held, 0), 1))
+// the multiprocessors and of the memory bandwidth. The library does not know, and
+// chooses its tiles for the whole device; memory-bound kernels need few
+// multiprocessors to fill the memory.
+func (d *Device) TimeBeside(k *Kernel, b Beside) sim.Time {
+	s := d.seconds(k, max(d.SMs-max(b.SMs, 0), 1), b.Traffic)
 	return d.launched(k, s*d.Power.sustained(d.share(k, s)))
 }
 
@@ -22,7 +22,7 @@ func (d *Device) TimeBeside(k *Kernel, held int) sim.Time {
 // repeats times in a row and nothing else: a burst that is too short for the
 // power limit to bite runs at full clock.
 func (d *Device) TimeAlone(k *Kernel, repeats int) sim.Time {
-	s := d.seconds(k, d.SMs)
+	s := d.seconds(k, d.SMs, 0)
 	return d.launched(k, s*d.Power.briefly(d.share(k, s), s*float64(repeats)))
 }
 
@@ -43,31 +43,31 @@ func (d *Device) share(k *Kernel, seconds float64) float64 {
 	return k.FLOPs() / seconds / d.Peak(k.In)
 }
 
-// seconds is the kernel's time on some of the multiprocessors, without its
-// launch and without the power limit.
-func (d *Device) seconds(k *Kernel, sms int) float64 {
+// seconds is the kernel's time on some of the multiprocessors, beside so much
+// memory traffic of others, without its launch and without the power limit.
+func (d *Device) seconds(k *Kernel, sms int, beside sim.Bandwidth) float64 {
 	switch k.Kind {
 	case GEMM:
-		return d.launchesSeconds(k, sms)
+		return d.launchesSeconds(k, sms, beside)
 	case Attention:
-		return d.attentionSeconds(k, sms)
+		return d.attentionSeconds(k, sms, beside)
 	case Memory:
-		return d.memorySeconds(k)
+		return d.memorySeconds(k, beside)
 	}
 	return 0
 }
 
 // launchesSeconds is the time of the products of a GEMM: in one batched kernel,
 // or spread over several launches that do not overlap.
-func (d *Device) launchesSeconds(k *Kernel, sms int) float64 {
+func (d *Device) launchesSeconds(k *Kernel, sms int, beside sim.Bandwidth) float64 {
 	n := min(max(k.Launches, 1), max(k.Batch, 1))
 	if n == 1 {
-		return d.gemmSeconds(k, sms)
+		return d.gemmSeconds(k, sms, beside)
 	}
 	one := *k
 	one.Batch, one.Launches = ceilDiv(k.Batch, n), 1
-	each := d.gemmSeconds(&one, sms) + d.GEMM.Apart.Seconds()
-	return (each + float64(d.GEMM.ColdOperands*d.gemmTraffic(&one))) * float64(n)
+	each := d.gemmSeconds(&one, sms, beside) + d.GEMM.Apart.Seconds()
+	return (each + float64(d.GEMM.ColdOperands*d.gemmTraffic(&one, beside))) * float64(n)
 }
 
 // ceilDiv returns a/b rounded up for a >= 0 and b > 0.

@@ -35,7 +35,7 @@ func assumptions(j *step.Job) []string {
 		out = append(out, "The evaluation begins when all ranks have ended the step, on sequences of the model's length; it is in no figure of the step.")
 	}
 	out = append(out,
-		"Collectives that overlap computation take one multiprocessor a channel from the kernels beside them.",
+		"Collectives that overlap computation take one multiprocessor a channel and, while in flight, memory bandwidth from the kernels beside them: about three bytes for each on the bus.",
 		"Not modelled: data loading, checkpoints, thermal throttling, "+jitter(c)+"other jobs on the fabric.")
 	return out
 }

@@ -192,10 +192,10 @@ func (w *walk) kernel(in *instr) {
 
 // beside returns a kernel's time while multiprocessors are held.
 func (p *pathFinder) beside(kernel, held int32) sim.Time {
-	key := slowedKey{kernel, held}
+	key := slowedKey{kernel: kernel, held: held}
 	t, ok := p.slowed[key]
 	if !ok {
-		t = p.job.compiler.beside(kernel, held)
+		t = p.job.compiler.beside(key)
 		p.slowed[key] = t
 	}
 	return t

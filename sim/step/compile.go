@@ -70,10 +70,11 @@ func (c *compiler) price(k *gpu.Kernel) int32 {
 // time is a kernel's time on the job's slowest card, alone.
 func (c *compiler) time(k *gpu.Kernel) sim.Time { return c.paced(k, c.times[c.price(k)]) }
 
-// beside is a priced kernel's time while collectives hold multiprocessors.
-func (c *compiler) beside(kernel, held int32) sim.Time {
-	k := &c.list[kernel]
-	return c.paced(k, c.device.TimeBeside(k, int(held)))
+// beside is a priced kernel's time while collectives take multiprocessors and
+// memory bandwidth.
+func (c *compiler) beside(key slowedKey) sim.Time {
+	k := &c.list[key.kernel]
+	return c.paced(k, c.device.TimeBeside(k, gpu.Beside{SMs: int(key.held), Traffic: sim.Bandwidth(key.traffic)}))
 }
 
 // paced turns a kernel's time on a typical card into that on the slowest.

@@ -2,6 +2,7 @@ package step
 
 import (
 	"fmt"
+	"math"
 
 	"trainsim/interconnect"
 	"trainsim/sim"
@@ -25,6 +26,7 @@ type machine struct {
 	network  *interconnect.Network
 	ranks    []rankState
 	streams  []stream
+	loads    [][]load // by group and collective; nil until used
 	messages []message
 	sends    map[sendKey]*interconnect.Plan
 	blocking bool // sends and receives stop the compute stream
@@ -77,8 +79,10 @@ type rankState struct {
 	waitGroup int32
 	waitIndex uint32
 	recv      int32
-	pending   int32 // a sent message that must leave before the rank goes on
-	busy      int32 // multiprocessors that overlapped collectives hold
+	pending   int32    // a sent message that must leave before the rank goes on
+	busy      int32    // multiprocessors that overlapped collectives hold
+	traffic   int64    // bytes a second that those in flight move in device memory
+	quiet     sim.Time // when they are over if nothing delays them
 	entered   [model.NumGroups]uint32
 	slot      [slots]uint32
 	slotGroup [slots]int32
@@ -98,7 +102,7 @@ func newMachine(j *Job, e *sim.Engine, accounts []RankMemory, fold bool) *machin
 	c := newCrew(j, fold)
 	m := &machine{
 		job: j, crew: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
-		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)),
+		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)), loads: make([][]load, len(j.groups)),
 		messages: make([]message, int(j.messages)*c.columns),
 		sends:    make(map[sendKey]*interconnect.Plan),
 		slowed:   make(map[slowedKey]sim.Time),
@@ -268,22 +272,41 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 // the clock's range.
 const longestKernel = 100_000 * sim.Second
 
-// slowedKey is a kernel beside collectives that hold some multiprocessors.
-type slowedKey struct{ kernel, held int32 }
+// slowedKey is a kernel beside collectives that hold some multiprocessors and
+// move so many bytes a second in device memory.
+type slowedKey struct {
+	kernel, held int32
+	traffic      int64
+}
 
-// beside returns a kernel's time while collectives hold multiprocessors.
-func (m *machine) beside(kernel, held int32) sim.Time {
-	key := slowedKey{kernel, held}
+// beside returns a kernel's time beside collectives.
+func (m *machine) beside(key slowedKey) sim.Time {
 	t, ok := m.slowed[key]
 	if !ok {
-		t = m.job.compiler.beside(kernel, held)
+		t = m.job.compiler.beside(key)
 		m.slowed[key] = t
 	}
 	return t
 }
 
+// besideRunning returns the time of a kernel that starts beside the overlapped
+// collectives of its rank. It gets the memory's full bandwidth back for what is
+// left of it when they are over.
+func (m *machine) besideRunning(rs *rankState, kernel int32, start sim.Time) sim.Time {
+	dur := m.beside(slowedKey{kernel: kernel, held: rs.busy, traffic: rs.traffic})
+	if rs.traffic == 0 || start+dur <= rs.quiet {
+		return dur
+	}
+	free := m.beside(slowedKey{kernel: kernel, held: rs.busy})
+	if rs.quiet <= start || free == dur {
+		return free
+	}
+	shared := rs.quiet - start
+	return shared + sim.Time(math.Round(float64(free)*(1-float64(shared)/float64(dur))))
+}
+
 // kernel starts a kernel as soon as the host has launched it. Collectives that
-// run beside it hold some of the multiprocessors.
+// run beside it hold some of the multiprocessors and of the memory bandwidth.
 func (m *machine) kernel(r int32, a *action, in *instr) {
 	rs := &m.ranks[r]
 	start := m.engine.Now()
@@ -293,7 +316,7 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 	}
 	dur := in.dur
 	if rs.busy > 0 {
-		dur = m.beside(in.index, rs.busy)
+		dur = m.besideRunning(rs, in.index, start)
 	}
 	if m.troubles != nil {
 		dur = m.troubles.trouble(r, start, dur)

@@ -52,17 +52,92 @@ func (m *machine) startCollective(id int32) {
 	e := &s.queue[s.head]
 	s.running, s.started = true, m.engine.Now()
 	plan := m.crew.plan(id, e.comm)
+	if e.async {
+		m.disturb(id, e)
+	}
 	m.network.Start(plan, m.id, streamFinish, uint32(id))
 }
 
+// occupy lets the running collective of a stream, if it is overlapped, take
+// (sign 1) or give back (-1) memory bandwidth of its members: while it is in
+// flight, other than the multiprocessors, and at the rate that it has alone on
+// its links.
+func (m *machine) occupy(id int32, sign int64) {
+	s := &m.streams[id]
+	e := &s.queue[s.head]
+	if !e.async {
+		return
+	}
+	plan := m.job.groups[id].plan(m.job.compiler.comms, e.comm)
+	rate := sign * int64(plan.MemoryRate(m.job.Topology)*m.job.unbuffered(id, e.comm))
+	over := m.engine.Now() + plan.Uncontended(m.job.Topology)
+	for _, r := range m.crew.members[id] {
+		rs := &m.ranks[r]
+		rs.traffic += rate
+		if sign > 0 {
+			rs.quiet = max(rs.quiet, over)
+		}
+	}
+}
+
 // hold lets an overlapped collective at the head of a stream take (sign 1) or
-// give back (-1) a rank's multiprocessors, one a channel. It holds them from
-// its launch on, also while it waits for other members.
+// give back (-1) a rank's multiprocessors, one a channel, and memory bandwidth.
+// It holds the multiprocessors from its launch on, also while it waits for other
+// members; of the memory it takes, for as long as it needs alone from then on,
+// what it moves at that rate. Ranks that enter at one instant are thus alike,
+// whoever is the last.
 func (m *machine) hold(rs *rankState, id, sign int32) {
 	s := &m.streams[id]
-	if e := &s.queue[s.head]; e.async {
-		rs.busy += sign * int32(m.crew.plan(id, e.comm).Channels)
+	e := &s.queue[s.head]
+	if !e.async {
+		return
 	}
+	rs.busy += sign * int32(m.crew.plan(id, e.comm).Channels)
+	l := m.load(id, e.comm)
+	rs.traffic += int64(sign) * l.traffic
+	if sign > 0 {
+		rs.quiet = max(rs.quiet, m.engine.Now()+l.took)
+	}
+}
+
+// load is what a collective does to the memory of its members, alone on its links.
+type load struct {
+	took    sim.Time
+	traffic int64 // bytes a second
+}
+
+// load returns that of a group's collective; it is worked out once.
+func (m *machine) load(id, comm int32) load {
+	if m.loads[id] == nil {
+		m.loads[id] = make([]load, len(m.job.compiler.comms))
+	}
+	l := &m.loads[id][comm]
+	if l.took == 0 {
+		plan := m.job.groups[id].plan(m.job.compiler.comms, comm)
+		l.took = plan.Uncontended(m.job.Topology)
+		l.traffic = int64(plan.MemoryRate(m.job.Topology) * m.job.unbuffered(id, comm))
+	}
+	return *l
+}
+
+// disturb notes that an overlapped collective, which starts now, moves data
+// through its members' memory for as long as it takes alone.
+func (m *machine) disturb(id int32, e *entry) {
+	over := m.engine.Now() + m.load(id, e.comm).took
+	for _, r := range m.crew.members[id] {
+		m.ranks[r].quiet = max(m.ranks[r].quiet, over)
+	}
+}
+
+// unbuffered is the part of NCCL's memory traffic that a collective has which
+// tensor-parallel overlap cuts into pieces: those of an all-gather go straight
+// from a rank's buffer into its peers' (Transformer Engine's user buffers), which
+// leaves one read and one write of NCCL's three passes.
+func (j *Job) unbuffered(id, comm int32) float64 {
+	if j.Config.Parallel.OverlapTP && j.groups[id].kind == model.TP && j.compiler.comms[comm].Collective == model.AllGather {
+		return 2.0 / 3
+	}
+	return 1
 }
 
 func (m *machine) finishCollective(id int32) {

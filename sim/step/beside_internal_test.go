@@ -1,0 +1,91 @@
+package step
+
+import (
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/interconnect"
+	"trainsim/sim"
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+)
+
+// overlapped is a job of eight data-parallel ranks on one node that reduce
+// gradients beside the backward.
+func overlapped(t *testing.T) *Job {
+	f, err := os.Open("../../scenarios/gpus/h100-sxm5-80gb.toml")
+	require.NoError(t, err)
+	defer f.Close() //nolint:errcheck // it only reads
+	d, err := gpu.Decode("h100-sxm5-80gb", f)
+	require.NoError(t, err)
+	j, err := Build(&Config{
+		Name: "overlapped", Seed: 1, GPU: *d,
+		Model: model.Config{Layers: 4, Hidden: 1024, Heads: 16, KVHeads: 16, FFN: 4096, Vocab: 32000, SeqLen: 1024,
+			MLP: model.GELU, Norm: model.LayerNorm, Position: model.Rotary, Attention: model.Flash, FinalNorm: true},
+		Cluster: interconnect.Config{GPUsPerNode: 8, Kind: interconnect.NVSwitch, ComputeCapability: 90,
+			NVLinks: 18, NVLinkBandwidth: 25e9},
+		Parallel: Parallel{TP: 1, PP: 1, DP: 8, CP: 1, EP: 1, OverlapGradReduce: true},
+		Schedule: Schedule{Kind: "1f1b", Microbatches: 1, MicrobatchSize: 1, VirtualStages: 1},
+		Training: Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
+		Memory:   Memory{Fraction: 1}, Host: Host{Framework: "none"},
+	})
+	require.NoError(t, err)
+	return j
+}
+
+// A memory-bound kernel beside a collective in flight goes at the memory's rate
+// less the collective's, and at its own again from the moment at which that is
+// over: the part that is left takes its share of the time alone.
+func TestKernelBesideACollective(t *testing.T) {
+	var e sim.Engine
+	m := newMachine(overlapped(t), &e, nil, false)
+	const bytes = 256 << 20
+	k := gpu.Kernel{Kind: gpu.Memory, Class: gpu.Copy, ReadBytes: bytes / 2, WriteBytes: bytes / 2}
+	id := m.job.compiler.price(&k)
+	rs := &m.ranks[0]
+	alone := m.job.compiler.times[id]
+	rs.busy, rs.traffic, rs.quiet = 24, 1e12, sim.Second
+	slow := m.besideRunning(rs, id, 0)
+	d := &m.job.Config.GPU
+	fixed := (d.Streaming.Latency + d.LaunchGap).Seconds()
+	assert.InEpsilon(t, bytes/(float64(d.MemoryBandwidth)*d.Streaming.Copy-1e12), slow.Seconds()-fixed, 1e-6)
+	for _, part := range []float64{0.25, 0.5, 0.75} {
+		rs.quiet = sim.Time(part * float64(slow))
+		want := part*float64(slow) + (1-part)*float64(alone)
+		assert.InDelta(t, want, float64(m.besideRunning(rs, id, 0)), 2, "over after %g of it", part)
+	}
+	rs.quiet = 0
+	assert.Equal(t, alone, m.besideRunning(rs, id, 0), "already over")
+}
+
+// An overlapped collective takes memory bandwidth of a rank for as long as it
+// needs alone from its start on, and gives all of it back; the rate follows from
+// its passes over what it moves on the bus.
+func TestCollectivesOccupyMemory(t *testing.T) {
+	var e sim.Engine
+	m := newMachine(overlapped(t), &e, nil, false)
+	id := m.crew.group(model.DP, 0)
+	comm := m.job.compiler.comm(model.Comm{Collective: model.AllReduce, Group: model.DP, Bytes: 1 << 30})
+	s := &m.streams[id]
+	s.queue = []entry{{comm: comm, async: true}}
+	plan := m.job.groups[id].plan(m.job.compiler.comms, comm)
+	took := plan.Uncontended(m.job.Topology)
+	rs := &m.ranks[3]
+	m.hold(rs, id, 1)
+	assert.InEpsilon(t, plan.MemoryBytes()/took.Seconds(), float64(rs.traffic), 1e-9)
+	assert.Equal(t, took, rs.quiet)
+	assert.Zero(t, m.ranks[0].traffic, "a rank that has not entered")
+	m.hold(rs, id, -1)
+	assert.Zero(t, rs.traffic)
+	assert.Zero(t, rs.busy)
+	m.disturb(id, &s.queue[0])
+	for r := range m.ranks {
+		assert.Equal(t, took, m.ranks[r].quiet)
+	}
+	s.queue[0].async = false
+	m.hold(rs, id, 1)
+	assert.Zero(t, rs.traffic, "nothing runs beside a collective that is waited for")
+}
