@@ -1,5 +1,7 @@
 package memory
 
+import "slices"
+
 // entry is a block in an ordered set. Blocks of one set are ordered by size,
 // then by address; sets that are ordered by address alone use size 0.
 type entry struct {
@@ -25,9 +27,15 @@ type chunk struct {
 // the move of at most one chunk and, rarely, of the list of chunks.
 type freeSet struct {
 	chunks []*chunk
+	last   []key // of each chunk, side by side: a search reads no chunk but one
 	spare  []*chunk
 	n      int
 }
+
+// key is what a set is ordered by.
+type key struct{ size, addr int64 }
+
+func (e *entry) key() key { return key{e.size, e.addr} }
 
 // pos is a place in a freeSet. Changing the set invalidates it.
 type pos struct{ c, i int }
@@ -37,8 +45,7 @@ func (s *freeSet) lowerBound(size, addr int64) pos {
 	lo, hi := 0, len(s.chunks)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
-		k := s.chunks[mid]
-		if k.e[k.n-1].before(size, addr) {
+		if k := &s.last[mid]; k.size < size || k.size == size && k.addr < addr {
 			lo = mid + 1
 		} else {
 			hi = mid
@@ -94,7 +101,7 @@ func (s *freeSet) insert(e entry) {
 	p := s.lowerBound(e.size, e.addr)
 	if p.c == len(s.chunks) {
 		if p.c == 0 {
-			s.chunks = append(s.chunks, s.newChunk())
+			s.chunks, s.last = append(s.chunks, s.newChunk()), append(s.last, key{})
 		} else {
 			p.c--
 		}
@@ -112,6 +119,9 @@ func (s *freeSet) insert(e entry) {
 	copy(k.e[p.i+1:k.n+1], k.e[p.i:k.n])
 	k.e[p.i] = e
 	k.n++
+	if p.i == k.n-1 {
+		s.last[p.c] = e.key()
+	}
 }
 
 // split moves the upper half of chunk c into a new chunk behind it.
@@ -119,9 +129,8 @@ func (s *freeSet) split(c int) {
 	k, up := s.chunks[c], s.newChunk()
 	up.n = copy(up.e[:], k.e[chunkCap/2:])
 	k.n = chunkCap / 2
-	s.chunks = append(s.chunks, nil)
-	copy(s.chunks[c+2:], s.chunks[c+1:])
-	s.chunks[c+1] = up
+	s.chunks = slices.Insert(s.chunks, c+1, up)
+	s.last = slices.Insert(s.last, c, k.e[k.n-1].key())
 }
 
 func (s *freeSet) newChunk() *chunk {
@@ -139,12 +148,16 @@ func (s *freeSet) erase(p pos) {
 	k := s.chunks[p.c]
 	copy(k.e[p.i:k.n-1], k.e[p.i+1:k.n])
 	k.n--
+	if p.i == k.n && k.n > 0 {
+		s.last[p.c] = k.e[k.n-1].key()
+	}
 	switch {
 	case k.n == 0:
 		s.drop(p.c)
 	case k.n < chunkCap/4 && p.c+1 < len(s.chunks) && s.chunks[p.c+1].n < chunkCap/2:
 		next := s.chunks[p.c+1]
 		k.n += copy(k.e[k.n:], next.e[:next.n])
+		s.last[p.c] = s.last[p.c+1]
 		s.drop(p.c + 1)
 	}
 }
@@ -153,7 +166,7 @@ func (s *freeSet) drop(c int) {
 	k := s.chunks[c]
 	k.n = 0
 	s.spare = append(s.spare, k)
-	s.chunks = append(s.chunks[:c], s.chunks[c+1:]...)
+	s.chunks, s.last = slices.Delete(s.chunks, c, c+1), slices.Delete(s.last, c, c+1)
 }
 
 // remove deletes the entry of (size, addr), which must be in the set.
