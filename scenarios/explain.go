@@ -51,6 +51,18 @@ func Explain(key string) ([]Key, error) {
 	return nil, fmt.Errorf("%q is no scenario key and no report field; %s", key, nearestKey(want))
 }
 
+// FullKey returns the path of a scenario key that is given without its table, as
+// in microbatch_size; anything else as it is.
+func FullKey(key string) string {
+	if strings.Contains(key, ".") {
+		return key
+	}
+	if home := homeOf(key); home != "" {
+		return home
+	}
+	return key
+}
+
 // fromStruct explains a key of a device or cluster that has no entry of its
 // own, as fitted parameters, by its table's entry.
 func fromStruct(path string) (Key, bool) {

@@ -25,6 +25,8 @@ type memoryAccount struct {
 	Fixes          []report.Advice      `json:"advice"`
 	// Explained takes each stage apart, with --explain.
 	Explained []memoryParts `json:"explained,omitempty"`
+	// Optimizers is the bytes a parameter, by optimizer.
+	Optimizers []optimizerBytes `json:"bytes_per_parameter,omitempty"`
 	// Largest is the answer to --max.
 	Largest *largestValue `json:"largest,omitempty"`
 }
@@ -43,7 +45,7 @@ peak. A job that does not fit is told what would make it fit; exit code 4.
 --explain spells the formulas out, and --max finds the largest value of a key
 with which the job fits.`,
 		Example: `  trainsim memory 70b-tp4-pp2 --explain
-  trainsim memory 70b-tp4-pp2 --max schedule.microbatch_size`,
+  trainsim memory 70b-tp4-pp2 --max microbatch_size`,
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			cfgs, err := a.loadAll(args, o.all(cmd))
@@ -63,7 +65,7 @@ with which the job fits.`,
 					return err
 				}
 				if key != "" {
-					s := search{ctx: cmd.Context(), scenario: args[i], sets: o.all(cmd), key: key}
+					s := search{ctx: cmd.Context(), scenario: args[i], sets: o.all(cmd), key: scenarios.FullKey(key)}
 					if m.Largest, err = s.largest(); err != nil {
 						return err
 					}
@@ -76,7 +78,7 @@ with which the job fits.`,
 	o.flags(cmd)
 	a.jsonFlag(cmd)
 	cmd.Flags().BoolVar(&explain, "explain", false, "spell out the formula of every part")
-	cmd.Flags().StringVar(&key, "max", "", "find the largest value of `KEY` that fits, as in schedule.microbatch_size")
+	cmd.Flags().StringVar(&key, "max", "", "find the largest value of `KEY` that fits, as in microbatch_size")
 	return cmd
 }
 
@@ -96,6 +98,11 @@ func account(cfg *step.Config, explain bool) (*memoryAccount, error) {
 		m.Fits = m.Fits && s.Fits
 		if explain {
 			m.Explained = append(m.Explained, explained(job, &m.MemoryPerStage[i]))
+		}
+	}
+	if explain {
+		if m.Optimizers, err = optimizerTable(job); err != nil {
+			return nil, err
 		}
 	}
 	if !m.Fits {
@@ -163,6 +170,9 @@ func writeMemory(out io.Writer, cfg *step.Config, m *memoryAccount) error {
 		return err
 	}
 	if err := writeExplained(out, m.Explained); err != nil {
+		return err
+	}
+	if err := writeOptimizers(out, cfg, m.Optimizers); err != nil {
 		return err
 	}
 	if m.Largest != nil {

@@ -42,6 +42,51 @@ func explained(job *step.Job, s *report.StageMemory) memoryParts {
 	return out
 }
 
+// optimizerBytes is what a parameter holds on one rank under an optimizer.
+type optimizerBytes struct {
+	Optimizer string  `json:"optimizer"`
+	Weights   float64 `json:"weights"`
+	Gradients float64 `json:"gradients"`
+	// MainGrads is there during the optimizer's step only.
+	MainGrads float64 `json:"fp32_gradients"`
+	Master    float64 `json:"master_weights"`
+	States    float64 `json:"states"`
+	Sum       float64 `json:"sum"`
+}
+
+// optimizerTable is the bytes a parameter of a job under each optimizer.
+func optimizerTable(job *step.Job) ([]optimizerBytes, error) {
+	list, err := job.OptimizerTable()
+	out := make([]optimizerBytes, len(list))
+	for i, b := range list {
+		out[i] = optimizerBytes{b.Optimizer, b.Weights, b.Gradients, b.MainGrads, b.Master, b.States, b.Sum()}
+	}
+	return out, err
+}
+
+// writeOptimizers prints the bytes a parameter, the scenario's optimizer marked.
+func writeOptimizers(out io.Writer, cfg *step.Config, list []optimizerBytes) error {
+	if len(list) == 0 {
+		return nil
+	}
+	fmt.Fprintf(out, "\nBytes a trained parameter on a rank, by training.optimizer (%s, gradients in %s, ZeRO %d)\n",
+		cfg.Training.Precision, cfg.Training.GradPrecision, cfg.Parallel.ZeRO)
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "optimizer\tweights\tgradients\tfp32 gradients\tmaster\tstates\tsum\t")
+	for _, b := range list {
+		mark := ""
+		if b.Optimizer == cfg.Training.Optimizer {
+			mark = "  <- this job"
+		}
+		fmt.Fprintf(w, "%s\t", b.Optimizer)
+		for _, x := range []float64{b.Weights, b.Gradients, b.MainGrads, b.Master, b.States, b.Sum} {
+			fmt.Fprintf(w, "%.4g\t", x)
+		}
+		fmt.Fprintf(w, "%s\n", mark)
+	}
+	return w.Flush()
+}
+
 // writeExplained prints the parts of each stage, a layer's tensors indented.
 func writeExplained(out io.Writer, list []memoryParts) error {
 	for _, e := range list {

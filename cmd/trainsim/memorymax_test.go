@@ -34,6 +34,24 @@ func TestMemoryLimitsTheMicrobatchesOfGPipe(t *testing.T) {
 	assert.False(t, fits)
 }
 
+// The key may stand without its table.
+func TestMaxOfAKeyWithoutItsTable(t *testing.T) {
+	r := trainsim("memory", "1b-static", "--max", "microbatch_size")
+	require.Zero(t, r.code, r.stderr)
+	assert.Contains(t, r.stdout, "schedule.microbatch_size = ")
+	assert.Equal(t, r.stdout, trainsim("memory", "1b-static", "--max", "schedule.microbatch_size").stdout)
+}
+
+// The table of optimizers: 20 bytes for 16-bit gradients beside Adam, and what
+// the others save.
+func TestExplainHasTheOptimizers(t *testing.T) {
+	r := trainsim("memory", "1b-static", "--explain", "--set", "training.grad_precision=fp16", "--set", "training.precision=fp16")
+	require.Zero(t, r.code, r.stderr)
+	assert.Regexp(t, `(?m)^ +adam +2 +2 +4 +4 +8 +20  <- this job$`, r.stdout)
+	assert.Regexp(t, `(?m)^ +sgd-momentum +2 +2 +4 +4 +4 +16$`, r.stdout)
+	assert.Regexp(t, `(?m)^ +adam-8bit +2 +2 +4 +4 +2 +14$`, r.stdout)
+}
+
 func TestTheSearchForTheLargestValueCanBeInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

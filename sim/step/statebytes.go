@@ -43,3 +43,33 @@ func (b StateBytes) Kept() float64 { return b.Weights + b.Gradients + b.Master +
 
 // Sum returns the bytes during the optimizer's step.
 func (b StateBytes) Sum() float64 { return b.Kept() + b.MainGrads }
+
+// optimizers lists the values of training.optimizer.
+var optimizers = []string{"adam", "sgd", "sgd-momentum", "adam-8bit", "adafactor"}
+
+// OptimizerBytes is what a parameter holds on a rank under an optimizer.
+type OptimizerBytes struct {
+	Optimizer string
+	StateBytes
+}
+
+// OptimizerTable returns the bytes a parameter of the job under every
+// optimizer. FSDP's shards of weights, gradients and states are in fp32, so that
+// the weights are their own masters.
+func (j *Job) OptimizerTable() ([]OptimizerBytes, error) {
+	c := j.Config
+	var out []OptimizerBytes
+	for _, kind := range optimizers {
+		o, err := OptimizerState(kind, j.spec.Precision)
+		if err != nil {
+			return nil, err
+		}
+		b := StateOf(j.spec.Precision, j.spec.GradDtype, o, c.Parallel.ZeRO, j.dp.ranks)
+		if c.stateLayout() == shardedLayout {
+			d := float64(c.shards())
+			b = StateBytes{Weights: 4 / d, Gradients: 4 / d, States: float64(o.States) / d}
+		}
+		out = append(out, OptimizerBytes{kind, b})
+	}
+	return out, nil
+}
