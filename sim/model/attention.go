@@ -57,7 +57,11 @@ func (b *builder) core(qkv value, heads, kv, d int64) value {
 		qkv = b.pointwise("attn.qk_norm", qkv, qkv.width, true)
 		b.addWeights(2*d, false)
 	}
-	if b.Position == Rotary {
+	switch {
+	case b.Position != Rotary:
+	case b.Eager:
+		qkv = b.eagerRope(qkv, heads, kv, d)
+	default:
 		qkv = b.pointwise("attn.rope", qkv, qkv.width, false)
 	}
 	b.unpack(qkv)

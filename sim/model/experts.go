@@ -102,7 +102,7 @@ func (b *builder) sharedExperts(x value) value {
 		width *= 2
 	}
 	up := b.linear("moe.shared.fc1", x, width, column, false)
-	y := b.linear("moe.shared.fc2", b.pointwise("moe.shared.act", up, ffn, true), b.Hidden, row, false)
+	y := b.linear("moe.shared.fc2", b.activation("moe.shared.act", up, ffn), b.Hidden, row, false)
 	if b.SharedExpertGate {
 		gate := b.linear("moe.shared.gate", x, 1, replicated, false)
 		y = b.scale("moe.shared.scale", y, gate)
@@ -315,7 +315,7 @@ func (b *builder) expertLayers(x value) value {
 		width *= 2
 	}
 	up := b.grouped("moe.fc1", x, width)
-	return b.grouped("moe.fc2", b.pointwise("moe.act", up, ffn, true), b.Hidden)
+	return b.grouped("moe.fc2", b.activation("moe.act", up, ffn), b.Hidden)
 }
 
 // grouped multiplies the rows of each of a rank's experts by a matrix of its

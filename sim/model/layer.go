@@ -7,10 +7,10 @@ func (b *builder) mlp(x value) value {
 	ffn := b.FFN / b.TP
 	if b.MLP.Gated() {
 		up := b.linear("mlp.fc1", x, 2*ffn, column, b.LinearBias)
-		return b.linear("mlp.fc2", b.pointwise("mlp.act", up, ffn, true), b.Hidden, row, b.LinearBias)
+		return b.linear("mlp.fc2", b.activation("mlp.act", up, ffn), b.Hidden, row, b.LinearBias)
 	}
 	up := b.linear("mlp.fc1", x, ffn, column, b.LinearBias)
-	return b.linear("mlp.fc2", b.pointwise("mlp.act", up, ffn, true), b.Hidden, row, b.LinearBias)
+	return b.linear("mlp.fc2", b.activation("mlp.act", up, ffn), b.Hidden, row, b.LinearBias)
 }
 
 // feedForward is the layer's one block, or its experts.

@@ -4,6 +4,9 @@ import "trainsim/sim/gpu"
 
 // norm is a layer or RMS norm over the width of x.
 func (b *builder) norm(name string, x value) value {
+	if b.Eager && b.Norm == RMSNorm {
+		return b.eagerRMSNorm(name, x)
+	}
 	y := b.like(name+".out", x)
 	stats := int64(2)
 	if b.Norm == RMSNorm {

@@ -74,6 +74,8 @@ type Spec struct {
 	// LoRA freezes the model and trains adapters.
 	LoRA    LoRA
 	Modules Modules
+	// Eager runs norms, rotary embeddings and gates operator by operator.
+	Eager bool
 	// WeightGrads says where the weight gradients of linear layers go.
 	WeightGrads WeightGrads
 	// AddGrads leaves adding up the weight gradients of micro-batches to a kernel

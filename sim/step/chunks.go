@@ -46,7 +46,7 @@ func (c *Config) spec() (*model.Spec, error) {
 		GatherParams: c.Parallel.ZeRO >= 2 && !c.gathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3,
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2 || c.gathersOnce(),
-		Modules: c.modules(), ScatterGather: c.scatterGather(),
+		Modules: c.modules(), Eager: c.Host.Framework == "eager", ScatterGather: c.scatterGather(),
 		KeepOutputs: c.Host.Framework == "deepspeed", LossMetrics: c.Training.LossMetrics,
 	}
 	if s.Loss, err = c.loss(); err != nil {
