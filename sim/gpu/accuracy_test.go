@@ -112,3 +112,16 @@ func TestFitIgnoresOtherDevicesAndRefusesTooFewRows(t *testing.T) {
 	_, _, err = Fit(nil, *d)
 	assert.ErrorIs(t, err, ErrNothingToFit)
 }
+
+func TestFitRefusesWhatTheDeviceCannotReach(t *testing.T) {
+	rows := measured(t, "gemm.csv")
+	for i := range rows {
+		if preset(t, "b200-sxm-180gb").Is(rows[i].Device) {
+			rows[i].Device = "a100-sxm4-80gb"
+		} else {
+			rows[i].Skipped = "another"
+		}
+	}
+	_, _, err := Fit(rows, *preset(t, "a100-sxm4-80gb"))
+	assert.ErrorIs(t, err, ErrAbovePeak)
+}

@@ -35,6 +35,30 @@ const leastRows = 5
 // ErrNothingToFit is returned where no group has enough measurements.
 var ErrNothingToFit = errors.New("too few measurements of this device to fit anything")
 
+// ErrAbovePeak is returned where the measurements are faster than the device's
+// peak rates allow: they are another's, or the peak is.
+var ErrAbovePeak = errors.New("faster than the preset's peak rate; write a preset with the GPU's own [peak], sms and memory_bandwidth first (trainsim list gpus NAME prints one to start from)")
+
+// abovePeak checks that most measurements are possible on the device.
+func abovePeak(ms []*Measurement, d *Device) error {
+	above, fastest := 0, 0.0
+	for _, m := range ms {
+		k := &m.Kernels[len(m.Kernels)-1]
+		if !k.computes() || len(m.Kernels) > 1 {
+			continue
+		}
+		rate := k.FLOPs() / m.Seconds
+		if rate > d.Peak(k.In) {
+			above++
+			fastest = max(fastest, rate)
+		}
+	}
+	if 10*above <= len(ms) {
+		return nil
+	}
+	return fmt.Errorf("%s: %d of %d measurements, up to %.4g TFLOP/s, are %w", d.Name, above, len(ms), fastest/1e12, ErrAbovePeak)
+}
+
 // Fit returns the device with its cost parameters fitted to the measurements of
 // this device among ms, and how well it then predicts them. Parameters that
 // the measurements do not decide keep their values, to which the others are
@@ -42,6 +66,9 @@ var ErrNothingToFit = errors.New("too few measurements of this device to fit any
 // more. The result depends on nothing but the arguments.
 func Fit(ms []Measurement, d Device, groups ...Group) (Device, Residuals, error) {
 	here := usable(ms, &d)
+	if err := abovePeak(here, &d); err != nil {
+		return d, Residuals{}, err
+	}
 	if len(groups) == 0 {
 		for g := range Group(numberOfGroups) {
 			groups = append(groups, g)
