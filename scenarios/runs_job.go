@@ -57,7 +57,7 @@ func (r *runRow) config(known *machines) *step.Config {
 	switch {
 	case firstFlash(&cfg):
 		cfg.Model.Attention = model.Flash1
-	case cfg.Model.Attention == model.Flash && cfg.Host.Framework == "eager": // PyTorch's own
+	case cfg.Model.Attention == model.Flash && cfg.Parallel.ZeRO >= 2: // PyTorch's own
 		cfg.Model.Attention = model.Flash2
 	}
 	r.schedule(&cfg)
@@ -86,10 +86,13 @@ func firstFlash(cfg *step.Config) bool {
 }
 
 // framework follows from what is sharded and how attention is computed: FSDP
-// wraps plain PyTorch modules; ZeRO-1 beside separate attention kernels is
+// wraps plain PyTorch modules, compiled in FP8, whose casts are too slow one by
+// one (torchao's float8 asks for it); ZeRO-1 beside separate attention kernels is
 // DeepSpeed's, which is older than Megatron-Core's distributed optimizer.
 func (r *runRow) framework(cfg *step.Config) string {
 	switch {
+	case cfg.Parallel.ZeRO >= 2 && cfg.Training.Precision == "fp8":
+		return "compiled"
 	case cfg.Parallel.ZeRO >= 2:
 		return "eager"
 	case cfg.Parallel.ZeRO == 1 && cfg.Model.Attention == model.Unfused:
