@@ -54,8 +54,9 @@ func pathClass(cell string) int {
 	return -1
 }
 
-// Topology draws the table of a node's devices, and its GPUs on a circle in
-// the order of the best ring with an edge for each way.
+// Topology draws the table of a node's devices, and its GPUs (its cards, too,
+// where there are one or two GPUs) on a circle in the order of the best ring with
+// an edge for each way.
 func Topology(chart TopologyChart, o Options) (*Figure, error) {
 	o, err := o.resolve()
 	if err != nil {
@@ -125,11 +126,7 @@ func (t *TopologyChart) body(c draw.Canvas, th theme) {
 }
 
 func (t *TopologyChart) drawTable(c draw.Canvas, th theme, side vg.Length) {
-	n := len(t.Devices)
-	label := th.text(12)
-	label.YAlign = yMiddle
-	room := label.Width(t.longest()) + th.pt(8)
-	cell := (side - room) / vg.Length(n)
+	room, cell := t.cell(th, side)
 	left, top := c.Min.X+room, c.Max.Y-th.pt(20)
 	head := th.fit(12, false, t.longest(), cell*0.9)
 	head.XAlign = draw.XCenter
@@ -145,6 +142,13 @@ func (t *TopologyChart) drawTable(c draw.Canvas, th theme, side vg.Length) {
 			drawCell(c, inside, text, left+cell*vg.Length(j), y-cell/2, cell)
 		}
 	}
+}
+
+// cell returns the room of the names beside the table and the side of a cell,
+// which few devices do not fill a page with.
+func (t *TopologyChart) cell(th theme, side vg.Length) (room, cell vg.Length) {
+	room = th.text(12).Width(t.longest()) + th.pt(8)
+	return room, min((side-room)/vg.Length(len(t.Devices)), th.pt(140))
 }
 
 func (t *TopologyChart) longest() string {
@@ -185,19 +189,43 @@ func drawCell(c draw.Canvas, sty draw.TextStyle, text string, x, y, side vg.Leng
 	}
 }
 
-// drawGraph draws the GPUs on a circle, far ways first so that near ones lie
-// on top.
-func (t *TopologyChart) drawGraph(c draw.Canvas, th theme, side vg.Length) {
+// shown is how many devices the graph shows: the GPUs, and on a node with fewer
+// than three of them the cards as well.
+func (t *TopologyChart) shown() int {
+	if t.GPUs < 3 {
+		return len(t.Devices)
+	}
+	return t.GPUs
+}
+
+// places puts the devices of the graph on a circle, in the order of the ring; a
+// single one stands in its middle.
+func (t *TopologyChart) places(centre vg.Point, radius vg.Length) []vg.Point {
 	order := t.order()
-	at := make([]vg.Point, t.GPUs)
-	centre := vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Max.Y - side/2}
-	radius := side/2 - th.pt(34)
+	at := make([]vg.Point, len(order))
+	if len(order) == 1 {
+		return []vg.Point{centre}
+	}
 	for i, g := range order {
 		angle := math.Pi/2 - 2*math.Pi*float64(i)/float64(len(order))
 		at[g] = vg.Point{X: centre.X + radius*vg.Length(math.Cos(angle)), Y: centre.Y + radius*vg.Length(math.Sin(angle))}
 	}
+	return at
+}
+
+// drawGraph draws the devices on a circle, far ways first so that near ones lie
+// on top.
+func (t *TopologyChart) drawGraph(c draw.Canvas, th theme, side vg.Length) {
+	centre := vg.Point{X: (c.Min.X + c.Max.X) / 2, Y: c.Max.Y - side/2}
+	radius := side/2 - th.pt(34)
+	if n := vg.Length(t.shown()); n < 4 { // beside a small table
+		_, cell := t.cell(th, side)
+		radius = side / 5
+		centre.Y = c.Max.Y - max(th.pt(20)+cell*n/2, radius+th.pt(30))
+	}
+	at := t.places(centre, radius)
 	for class := len(pathStyles) - 1; class >= 0; class-- {
-		for a := range t.GPUs {
+		for a := range at {
 			for b := range a {
 				if pathClass(t.Cells[a][b]) == class {
 					s := pathStyles[class]
@@ -212,19 +240,20 @@ func (t *TopologyChart) drawGraph(c draw.Canvas, th theme, side vg.Length) {
 			c.StrokeLine2(th.dashes(ink), a.X, a.Y, b.X, b.Y)
 		}
 	}
-	for g := range t.GPUs {
-		th.device(c, at[g], t.Devices[g])
+	for i := range at {
+		th.device(c, at[i], t.Devices[i])
 	}
 }
 
-// order is the ring, or the GPUs as they are numbered.
+// order is the ring, or the GPUs as they are numbered, and then the cards that
+// the graph shows.
 func (t *TopologyChart) order() []int {
+	order := make([]int, 0, t.shown())
 	if len(t.Ring) == t.GPUs {
-		return t.Ring
+		order = append(order, t.Ring...)
 	}
-	order := make([]int, t.GPUs)
-	for i := range order {
-		order[i] = i
+	for i := len(order); i < t.shown(); i++ {
+		order = append(order, i)
 	}
 	return order
 }

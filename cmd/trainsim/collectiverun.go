@@ -177,6 +177,13 @@ func parseSizes(text string) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	to, by, scaled := strings.Cut(to, "*")
+	factor := int64(2)
+	if scaled {
+		if factor, err = strconv.ParseInt(by, 10, 64); err != nil || factor < 2 || factor > maxCollective {
+			return nil, fmt.Errorf("*%s is no factor; write one from 2 on, as in 1K..1G*4", by)
+		}
+	}
 	high, err := parseSize(to)
 	if err != nil {
 		return nil, err
@@ -185,8 +192,11 @@ func parseSizes(text string) ([]int64, error) {
 		return nil, fmt.Errorf("%s is above %s; write the smaller first", from, to)
 	}
 	var sizes []int64
-	for s := low; s <= high; s *= 2 {
+	for s := low; s <= high; s *= factor {
 		sizes = append(sizes, s)
+		if s > high/factor {
+			break // what follows is above, or above what an int64 holds
+		}
 	}
 	return sizes, nil
 }

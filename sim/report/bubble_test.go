@@ -29,4 +29,7 @@ func TestCostOfFaults(t *testing.T) {
 	warm, cool, uneven, comm := sim.Time(5), sim.Time(1), sim.Time(4), sim.Time(1)
 	assert.Equal(t, sim.Time(2+4), costOfFaults(res, &warm, &cool, &uneven, &comm))
 	assert.Equal(t, []sim.Time{3, 1, 0, 1}, []sim.Time{warm, cool, uneven, comm})
+	assert.Nil(t, faults(&step.Result{StepTime: 5}), "a healthy cluster")
+	res.StepTime, res.HealthyStep = 5*sim.Second, 3*sim.Second
+	assert.Equal(t, &Faults{HealthyStep: 3, Cost: 2}, faults(res))
 }

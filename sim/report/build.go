@@ -17,6 +17,7 @@ func New(res *step.Result, scenario any, version string) *Report {
 		r.TimePerStage = append(r.TimePerStage, stageTime(s, t, res.StepTime))
 	}
 	r.Bubble = bubble(res)
+	r.Faults = faults(res)
 	r.MemoryPerStage = MemoryOf(res.Memory)
 	for _, t := range res.Comms {
 		r.Communication = append(r.Communication, Communication{
@@ -87,6 +88,14 @@ func bubble(res *step.Result) Bubble {
 		b.OverIdeal = b.Seconds / busy
 	}
 	return b
+}
+
+// faults compares the step with that of a healthy cluster.
+func faults(res *step.Result) *Faults {
+	if res.Healthy == nil {
+		return nil
+	}
+	return &Faults{HealthyStep: res.HealthyStep.Seconds(), Cost: (res.StepTime - res.HealthyStep).Seconds()}
 }
 
 // costOfFaults moves what the idle times grew by through the scenario's faults

@@ -55,6 +55,9 @@ func (r *Report) summary(b *strings.Builder) {
 	r.phaseLines(b)
 	fmt.Fprintf(b, "Bubble      %.1f %% of the step, %.1f %% of the step without it (mean over stages, %s)\n",
 		100*r.Bubble.OverTotal, 100*r.Bubble.OverIdeal, seconds(r.Bubble.Seconds))
+	if f := r.Faults; f != nil {
+		fmt.Fprintf(b, "Faults      cost %s: the step takes %s without them\n", seconds(f.Cost), seconds(f.HealthyStep))
+	}
 }
 
 // stageTable says where every stage's step goes. Columns that are zero on all

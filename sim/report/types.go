@@ -20,6 +20,7 @@ type Report struct {
 	Padding        float64         `json:"padding_share,omitempty"`
 	Steps          *Steps          `json:"steps,omitempty"`
 	Evaluation     *Evaluation     `json:"evaluation,omitempty"`
+	Faults         *Faults         `json:"faults,omitempty"` // left out on a healthy cluster
 	ModelTFLOPS    float64         `json:"model_tflops_per_gpu"`
 	HardwareTFLOPS float64         `json:"hardware_tflops_per_gpu"`
 	MFU            float64         `json:"mfu"`
@@ -34,6 +35,13 @@ type Report struct {
 	Assumptions    []string        `json:"assumptions"`
 	Advice         []Advice        `json:"advice"`
 	Engine         Engine          `json:"engine"`
+}
+
+// Faults says what the scenario's slow links, slow GPUs and jitter cost: the same
+// step without them, and how much longer the step is.
+type Faults struct {
+	HealthyStep float64 `json:"healthy_step_s"`
+	Cost        float64 `json:"cost_s"`
 }
 
 // Bubble is the idle time of the pipeline, a mean over the stages. OverTotal
