@@ -92,9 +92,13 @@ var (
 		ll:     lineFit{base: 4.1, step: 1.48, share: 0.76},
 		ll128:  lineFit{base: 10, step: 2.5, share: 0.7},
 		simple: sliceFit{base: 15.6, step: 0.67, share: 0.78},
-		direct: directFit{base: 6.8, step: 1.25, share: 0.68},
+		direct: directFit{base: 6.8, step: 1.25, share: 0.88},
 	}
 )
+
+// peerRate is what the two channels that NCCL gives a peer over PCIe move, in GB/s:
+// two RTX PRO 6000 exchange 25.7 of the 52 that their slots have, two L40S 22 of 25.
+const peerRate = 25.7
 
 // hostCopyShare is the part of its links' rate that a copy through host memory
 // reaches. It depends on the machine more than anything else here: 0.15 (2 GPUs on

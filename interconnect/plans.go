@@ -144,6 +144,9 @@ func (c *Communicator) exchangePlan(p *Plan) {
 		d.copy = 0
 	}
 	local := min(n, c.largest)
+	if c.worst > PathNVB {
+		bus = min(bus, peerRate*float64(max(local-1, 1))/d.share)
+	}
 	call := d.time(p.Message, max(local, 2), p.BusFactor, bus)
 	if len(c.groups) > 1 {
 		call.lat += stepLatency[Ring][hwNet][Simple] + c.tuner.netOverhead(LL)*float64(n-local)/netChannels

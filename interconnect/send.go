@@ -74,7 +74,7 @@ func (t *Topology) newSendWay(key sendKey) *sendWay {
 		if t.PathType(int(key.from), int(key.to)) > key.level {
 			d.share = t.cfg.HostCopyEfficiency
 		}
-		w.direct, w.bus = &d, t.links[w.traffic.bottleneck].Capacity/w.traffic.unit/1e9
+		w.direct, w.bus = &d, min(t.links[w.traffic.bottleneck].Capacity/w.traffic.unit/1e9, peerRate/d.share)
 	}
 	return w
 }

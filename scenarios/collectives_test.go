@@ -136,14 +136,23 @@ func ExampleReadCollectives() {
 
 func FuzzReadCollectives(f *testing.F) {
 	f.Add(collectivesTable)
+	for _, words := range []string{"NVLink bridge pair (NV4)", "4x 99999999999999999999 Gb/s a node", "1e9 GB/s per node, PCIe gen3", "2 NVL72 racks", "across sockets, P2P off"} {
+		f.Add("kind,gpu_type,gpus,nodes,interconnect,collective,size_bytes,time_us,busbw_gb_s\nmeasured,not stated,8,2,\"" + words + "\",all_reduce,,,40\n")
+	}
 	f.Fuzz(func(t *testing.T, table string) {
 		rows, err := ReadCollectives(strings.NewReader(table), "fuzz.csv", "")
 		if err != nil {
 			return
 		}
+		var comms Communicators
 		for i := range rows {
 			if r := &rows[i]; r.Skipped == "" && (r.Bytes <= 0 || r.Seconds <= 0 || r.Devices < 1) {
 				t.Fatalf("row %d has nothing to predict: %+v", i, r)
+			}
+			if r := &rows[i]; r.Skipped == "" && r.Devices <= 1024 {
+				if took, err := comms.Predict(r); err == nil && took < 0 {
+					t.Fatalf("row %d takes %v", i, took)
+				}
 			}
 		}
 	})
