@@ -1,0 +1,51 @@
+package scenarios
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/step"
+)
+
+// unseen are published runs of software and machines on which nothing was
+// fitted, with how far their steps are predicted off, on average: what a run
+// of one's own may expect. Long sequences under PyTorch's context parallelism and
+// many narrow experts in FP8 are predicted far too fast.
+var unseen = map[string]float64{
+	"bigscience":             0.05, // V100, Omni-Path, up to 256 GPUs
+	"torchtitan":             0.20, // H100 at 500 W, FSDP with TP, PP and CP, up to 512 GPUs
+	"megatronbridge-dense":   0.10, // H100, B200, GB200, GB300 in FP8, up to 1,024 GPUs
+	"megatronbridge-experts": 0.25,
+}
+
+func TestUnseenRuns(t *testing.T) {
+	file, err := os.Open("testdata/unseen_runs.csv")
+	require.NoError(t, err)
+	defer file.Close()
+	runs, err := ReadRuns(file, "unseen_runs.csv")
+	require.NoError(t, err)
+	errors := map[string]*errorsOf{}
+	for i := range runs {
+		r := &runs[i]
+		require.Empty(t, r.Skipped)
+		if r.Config.Parallel.World() > 256 && testing.Short() {
+			continue
+		}
+		res, err := step.Run(context.Background(), r.Config, step.Options{Fold: true})
+		require.NoError(t, err)
+		if errors[r.Family] == nil {
+			errors[r.Family] = &errorsOf{}
+		}
+		errors[r.Family].add(int64(res.StepTime), int64(r.Seconds*1e12))
+	}
+	for family, limit := range unseen {
+		e := errors[family]
+		require.NotNil(t, e, family)
+		t.Logf("%-24s n %2.0f mean %.1f %% worst %.1f %%", family, e.n, 100*e.mean(), 100*e.worst)
+		assert.Less(t, e.mean(), limit, family)
+	}
+}
