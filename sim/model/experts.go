@@ -364,9 +364,12 @@ func (b *builder) rowsEach(x value) int64 {
 // experts itself.
 func (b *builder) products(name string, phase Phase, k gpu.Kernel, reads, writes []TensorID) {
 	k.Batch, k.Launches = b.localExperts(), b.localExperts()
-	op := Op{Name: b.layer + name, Kind: Compute, Phase: phase, Kernel: k, Reads: reads, Writes: writes}
-	if b.Modules == PlainModules {
-		op.Launches = int32(b.localExperts())
+	op := Op{Name: b.layer + name, Kind: Compute, Phase: phase, Kernel: k, Reads: reads, Writes: writes, Loops: int32(b.localExperts())}
+	switch {
+	case b.Modules == PlainModules:
+		op.Launches, op.Loops = op.Loops, 0
+	case b.Precision == gpu.FP8: // each expert's rows are cast apart
+		op.Loops *= 2
 	}
 	b.emit(op)
 }

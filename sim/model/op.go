@@ -118,6 +118,8 @@ type Op struct {
 	// Launches is how many operators of an eager framework this one stands
 	// for: what the host pays. 1 when 0.
 	Launches int32
+	// Loops is how many kernels the operator's own code launches one by one.
+	Loops int32
 	// Unit is what ParamsNeeded and GradsReady are about: 0 the embedding, then
 	// the chunk's layers from 1 on, then the head.
 	Unit int32

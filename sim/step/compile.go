@@ -201,7 +201,7 @@ func (e *emitter) launch(op *model.Op) sim.Time {
 	case op.Phase == model.BackwardInput || op.Phase == model.BackwardWeight:
 		each = e.host.backward
 	}
-	return each * sim.Time(max(1, op.Launches))
+	return each*sim.Time(max(1, op.Launches)) + min(e.host.loop, each)*sim.Time(op.Loops)
 }
 
 // finish lets the host wait for the GPU behind an action, where the framework
