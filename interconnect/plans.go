@@ -52,6 +52,8 @@ func (c *Communicator) ncclPlan(p *Plan) {
 	pt := patternOf(p.Op)
 	if best.algorithm == NVLS || best.algorithm == NVLSTree {
 		pt = onSwitch
+	} else if best.algorithm == Tree && len(c.groups) > 1 {
+		pt = onTrees
 	}
 	tr := c.trafficOf(p.Op, pt, best.protocol)
 	call := c.callCost(p, &best)

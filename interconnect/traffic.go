@@ -15,6 +15,7 @@ const (
 	onPairs                 // every rank sends to every other
 	onShift                 // every rank sends to the next one
 	onSwitch                // NVLink SHARP: through the switches, and between nodes by trees
+	onTrees                 // chains inside nodes, double trees between them
 )
 
 // trafficKey names what traffic depends on.
@@ -55,6 +56,9 @@ func (c *Communicator) trafficOf(op Op, pt pattern, pr Protocol) *traffic {
 		tr.hop = c.addShift(acc, factor)
 	case onSwitch:
 		c.addSwitchTraffic(acc, op)
+	case onTrees:
+		c.addChains(acc, 2*wire[pr])
+		c.addNetTrees(acc, wire[pr])
 	}
 	tr.uses, tr.unit, tr.bottleneck = c.t.normalise(acc.uses())
 	c.traffic[key] = tr
@@ -102,16 +106,29 @@ func (c *Communicator) addSwitchTraffic(acc *accumulator, op Op) {
 		}
 	}
 	if len(c.groups) > 1 {
-		c.addNetTrees(acc)
+		c.addNetTrees(acc, 1)
+	}
+}
+
+// addChains adds the hops inside nodes of a tree's chain, which carry the vector up
+// and down again.
+func (c *Communicator) addChains(acc *accumulator, factor float64) {
+	for i := range c.rings {
+		r := &c.rings[i]
+		for j, a := range r.order {
+			if b := r.order[(j+1)%len(r.order)]; c.t.NodeOf(a) == c.t.NodeOf(b) {
+				acc.add(c.hop(r, a, b), factor*r.share)
+			}
+		}
 	}
 }
 
 // addNetTrees adds what double trees between nodes put on the cards: 2(m-1)/m
 // of the vector in and out of each of m nodes on average, as a ring does, split
 // over the node's cards.
-func (c *Communicator) addNetTrees(acc *accumulator) {
+func (c *Communicator) addNetTrees(acc *accumulator, wire float64) {
 	m := len(c.groups)
-	factor := 2 * float64(m-1) / float64(m)
+	factor := wire * 2 * float64(m-1) / float64(m)
 	for i := range c.rings {
 		r := &c.rings[i]
 		for j, a := range r.order {

@@ -27,7 +27,15 @@ var (
 	statedRate  = regexp.MustCompile(`\b(\d+(?:\.\d+)?)\s*(Gb/s|Gbps|Gbit/s|GB/s)\s*(?:a|per|/)\s*node`)
 	statedSlot  = regexp.MustCompile(`(?i)\bpcie\s*(?:gen\s*)?([3-6])`)
 	statedBonds = regexp.MustCompile(`(?i)\bNV(\d+)\b`)
+	// Cards of InfiniBand by generation, as in "4x HDR" or "8 x NDR400".
+	statedInfiniBand = regexp.MustCompile(`(?i)\b(\d+)\s*x\s*(EDR|HDR|NDR|XDR)`)
+	// A domain of NVSwitches that is a part of a rack, as in "NVL8".
+	statedDomain = regexp.MustCompile(`(?i)\bNVL(\d+)\b`)
+	statedLinks  = regexp.MustCompile(`(?i)\bNVLink\s?([2-5])\b`)
 )
+
+// infiniBand gives the rate of a card's generation in bits a second.
+var infiniBand = map[string]string{"edr": "100", "hdr": "200", "ndr": "400", "xdr": "800"}
 
 // machine returns the cluster that stands for the machine: the name of a built-in
 // one, with the configuration where the words change it; or, for a GPU that is
@@ -35,7 +43,10 @@ var (
 func (w *machineWords) machine() (name string, cfg *interconnect.Config, err error) {
 	found, err := FindCluster(w.gpu, w.text, w.nodes, w.perNode)
 	if err != nil {
-		if cfg = w.made(); cfg == nil {
+		if cfg = w.withCards(); cfg == nil {
+			cfg = w.made()
+		}
+		if cfg == nil {
 			return "", nil, err
 		}
 		return fmt.Sprintf("%s (%s, %d a node)", w.gpu, w.text, w.perNode), cfg, nil
@@ -59,23 +70,65 @@ func (w *machineWords) state(c *interconnect.Config) (changed bool) {
 			c.PCIeGen, c.PCIeBandwidth, changed = gen, 0, true
 		}
 	}
-	if w.nodes < 2 {
-		return changed
+	if g := statedBonds.FindStringSubmatch(w.text); g != nil && c.NVLinks == 0 && w.has("bridge", "pair") {
+		w.bridge(c, g[1])
+		changed = true
 	}
+	if g := statedDomain.FindStringSubmatch(w.text); g != nil && c.NVLinkDomain > 0 {
+		if size, _ := strconv.Atoi(g[1]); size != c.NVLinkDomain && size%c.GPUsPerNode == 0 {
+			c.NVLinkDomain, changed = size, true
+		}
+	}
+	return w.stateCards(c) || changed
+}
+
+// stateCards puts the cards of several nodes into a cluster.
+func (w *machineWords) stateCards(c *interconnect.Config) bool {
 	cards, rate := c.NICs, float64(c.NICBandwidth)
+	if w.nodes < 2 {
+		return false
+	}
 	if g := statedCards.FindStringSubmatch(w.text); g != nil {
 		cards, _ = strconv.Atoi(g[1])
 		rate = bytesPerSecond(g[2], g[3])
+	} else if g := statedInfiniBand.FindStringSubmatch(w.text); g != nil {
+		cards, _ = strconv.Atoi(g[1])
+		rate = bytesPerSecond(infiniBand[strings.ToLower(g[2])], "Gb/s")
 	} else if g := statedRate.FindStringSubmatch(w.text); g != nil && rate > 0 {
 		total := bytesPerSecond(g[1], g[2])
 		cards = max(int(math.Round(total/rate)), 1)
 		rate = total / float64(cards)
 	}
 	if cards < 1 || cards > 64 || math.Abs(rate-float64(c.NICBandwidth)) < 1e-3*rate && cards == c.NICs {
-		return changed
+		return false
 	}
 	c.NICs, c.NICBandwidth = cards, sim.Bandwidth(rate)
+	if c.NICEfficiency == 0 {
+		c.NICEfficiency = 0.95 // nccl-tests#119 and #290: 0.92 to 0.96
+	}
 	return true
+}
+
+// withCards is the one-node cluster of a GPU with the cards that the words state,
+// for GPUs of which no cluster with a network is built in; nil where they state
+// none.
+func (w *machineWords) withCards() *interconnect.Config {
+	if w.nodes < 2 {
+		return nil
+	}
+	found, err := FindCluster(w.gpu, w.text, 1, w.perNode)
+	if err != nil {
+		return nil
+	}
+	base, _, err := LoadCluster(found)
+	if err != nil {
+		return nil
+	}
+	c := *base
+	if !w.state(&c) || c.NICs == 0 {
+		return nil
+	}
+	return &c
 }
 
 func bytesPerSecond(amount, unit string) float64 {
@@ -97,36 +150,58 @@ func (w *machineWords) has(some ...string) bool {
 	return false
 }
 
-// made builds a node from the words alone; nil where they do not say enough.
+// made builds a node from the words alone, for a GPU that is not stated or not
+// known here; nil where they do not say enough.
 func (w *machineWords) made() *interconnect.Config {
-	if strings.Contains(strings.ToLower(w.gpu), "mi300x") && w.nodes == 1 && w.perNode <= 8 {
+	if strings.Contains(strings.ToLower(w.gpu), "mi300x") {
 		return w.infinityFabric()
 	}
-	if !strings.Contains(strings.ToLower(w.gpu), "not stated") {
+	if _, err := FindGPU(w.gpu); err == nil {
 		return nil
 	}
+	links := statedLinks.FindStringSubmatch(w.text)
 	switch bonds := statedBonds.FindStringSubmatch(w.text); {
+	case w.perNode > 8:
+		return nil
 	case w.nodes > 1:
-		return w.madeNodes()
-	case bonds != nil:
-		return w.bridged(bonds[1])
+		return w.madeNodes(links)
+	case links != nil || w.has("nvswitch"):
+		return w.reference(referenceOf(links))
+	case bonds != nil && w.has("bridge", "pair"):
+		c := w.slots()
+		w.bridge(c, bonds[1])
+		return c
 	case w.has("pcie", "p2p", "numa", "socket"):
 		return w.slots()
 	}
 	return nil
 }
 
-// madeNodes are nodes on a network: the maker's reference system of eight GPUs
-// on NVSwitches, DGX A100 where a node has up to 200 GB/s of network, as with
-// eight HDR cards, DGX H100 otherwise.
-func (w *machineWords) madeNodes() *interconnect.Config {
-	name := "dgx-h100"
-	if g := statedRate.FindStringSubmatch(w.text); g != nil && bytesPerSecond(g[1], g[2]) <= 200e9 {
+// referenceOf is the maker's reference system with a generation of NVLink, DGX
+// H100 where none is stated.
+func referenceOf(links []string) string {
+	if links == nil {
+		return "dgx-h100"
+	}
+	return map[string]string{"2": "dgx1-v100", "3": "dgx-a100", "4": "dgx-h100", "5": "hgx-b200"}[links[1]]
+}
+
+// madeNodes are nodes on a network: the maker's reference system of eight GPUs,
+// by the generation of NVLink, or DGX A100 where a node has up to 200 GB/s of
+// network, as with eight HDR cards, and DGX H100 otherwise.
+func (w *machineWords) madeNodes(links []string) *interconnect.Config {
+	name := referenceOf(links)
+	if g := statedRate.FindStringSubmatch(w.text); links == nil && g != nil && bytesPerSecond(g[1], g[2]) <= 200e9 {
 		name = "dgx-a100"
 	}
-	if w.perNode != 8 {
+	if links == nil && !w.has("gb/s", "gbps", "gbe", "infiniband", "roce", "rdma", "hdr", "ndr") {
 		return nil
 	}
+	return w.reference(name)
+}
+
+// reference is a built-in cluster with what the words state.
+func (w *machineWords) reference(name string) *interconnect.Config {
 	base, _, err := LoadCluster(name)
 	if err != nil {
 		return nil
@@ -136,29 +211,36 @@ func (w *machineWords) madeNodes() *interconnect.Config {
 	return &c
 }
 
-// bridged is a node whose cards are joined in pairs. Bridges of four links are
-// those of GA102 cards (A40, A6000, RTX 3090), of twelve those of A100 PCIe.
-func (w *machineWords) bridged(links string) *interconnect.Config {
-	c := w.slots()
+// bridge joins the cards of a node in pairs. Bridges of four links are those of
+// GA102 cards (A40, A6000, RTX 3090); others have the links of their generation.
+func (w *machineWords) bridge(c *interconnect.Config, links string) {
 	c.Kind = interconnect.NVLinkPairs
 	c.NVLinks, _ = strconv.Atoi(links)
 	c.NVLinkEfficiency = 0.82 // nccl-tests#212
-	c.ComputeCapability, c.NVLinkBandwidth = 80, 25e9
+	c.NVLinkBandwidth = 25e9
 	if c.NVLinks == 4 {
 		c.ComputeCapability, c.NVLinkBandwidth = 86, 14.0625e9
 	}
 	c.GPUsPerNode += c.GPUsPerNode % 2
-	return c
 }
 
-// slots is a node of PCIe cards on root ports of their own, on one socket or,
-// where the words speak of several, on two.
+// slots is a node of PCIe cards: on root ports of their own, or below one switch
+// where the words speak of it; on one socket or, where they speak of several, on
+// two. A socket's memory is that of the slots' time: eight channels of DDR4-3200
+// or of DDR5-4800, of which three quarters and two thirds are reached.
 func (w *machineWords) slots() *interconnect.Config {
 	c := &interconnect.Config{GPUsPerNode: w.perNode, ComputeCapability: 80, PCIeGen: 4, CPU: "amd", Sockets: 1}
-	if w.has("sockets") {
+	if w.has("sockets", "dual") {
 		c.Sockets = 2
 	}
+	if w.has("one switch", "pcie switch", "pix", "pxb", "plx") {
+		c.GPUsPerSwitch = w.perNode
+	}
 	w.state(c)
+	c.HostMemoryBandwidth = 150e9
+	if c.PCIeGen >= 5 {
+		c.HostMemoryBandwidth = 200e9
+	}
 	return c
 }
 
@@ -166,6 +248,9 @@ func (w *machineWords) slots() *interconnect.Config {
 // seven others (AMD CDNA 3 white paper), of which copies reach three quarters.
 // What runs on it is not NCCL: such rows are rings at the links' own rate.
 func (w *machineWords) infinityFabric() *interconnect.Config {
+	if w.nodes > 1 || w.perNode > 8 {
+		return nil
+	}
 	return &interconnect.Config{
 		GPUsPerNode: 8, Kind: interconnect.NVLinkMesh, NVLinks: 7, NVLinkBandwidth: 64e9, NVLinkEfficiency: 0.75,
 		NVLinkLatency: 2 * sim.Microsecond, PCIeGen: 5, CPU: "amd",

@@ -28,6 +28,31 @@ func TestMachinesByTheirWords(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "l40s-8x (PCIe gen3)", name)
 	assert.Equal(t, 3, cfg.PCIeGen)
+	_, cfg, err = (&machineWords{gpu: "RTX 3090", text: "NVLink bridge (NV4)", nodes: 1, perNode: 2}).machine()
+	require.NoError(t, err)
+	assert.Equal(t, interconnect.NVLinkPairs, cfg.Kind)
+	// No cluster of this GPU with a network is built in, but its cards are stated.
+	_, cfg, err = (&machineWords{gpu: "A100-SXM4-40GB", text: "4x HDR InfiniBand", nodes: 3, perNode: 8}).machine()
+	require.NoError(t, err)
+	assert.Equal(t, 4, cfg.NICs)
+	assert.Equal(t, 25e9, float64(cfg.NICBandwidth))
+	_, _, err = (&machineWords{gpu: "B300", text: "a network", nodes: 2, perNode: 8}).machine()
+	assert.ErrorContains(t, err, "no cluster preset")
+}
+
+// Parts of NVL72 racks that only InfiniBand joins; the figures of nccl#1801.
+func TestPartsOfRacks(t *testing.T) {
+	const table = "gpu_type,gpus,nodes,interconnect,collective,algo_or_env,size_bytes,time_us\n" +
+		"GB200,12,3,\"NVL4 partitions, InfiniBand\",all_reduce,Ring,17179869184,159983\n" +
+		"GB200,24,6,\"NVL8 partitions, InfiniBand\",all_reduce,Ring,17179869184,83650\n"
+	rows, err := ReadCollectives(strings.NewReader(table), "t.csv", "")
+	require.NoError(t, err)
+	var comms Communicators
+	for i := range rows {
+		took, err := comms.Predict(&rows[i])
+		require.NoError(t, err)
+		assert.InEpsilon(t, rows[i].Seconds, took.Seconds(), 0.05, "row %d", i)
+	}
 }
 
 // A GPU that is not stated is made of what is.
@@ -49,6 +74,9 @@ func TestMachinesMadeOfWords(t *testing.T) {
 	assert.Equal(t, 4, c.NICs)
 	assert.Equal(t, 90, made("InfiniBand, type not stated", 8, 8).ComputeCapability)
 	assert.Equal(t, 90, made("3200 Gb/s per node", 8, 8).ComputeCapability)
+	assert.Equal(t, 90, made("NVSwitch", 1, 8).ComputeCapability)
+	assert.Equal(t, 80, made("NVLink3, 8x 200 Gb/s RoCE", 2, 8).ComputeCapability)
+	assert.Equal(t, 4, made("PCIe gen5 under one switch", 1, 4).GPUsPerSwitch)
 	for _, text := range []string{"", "a cluster"} {
 		_, _, err := (&machineWords{gpu: "not stated", text: text, nodes: 1, perNode: 8}).machine()
 		assert.ErrorContains(t, err, "no cluster preset")
