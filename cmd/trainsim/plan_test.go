@@ -88,6 +88,8 @@ func TestBoundsAreBounds(t *testing.T) {
 		{"host.framework=eager", "cluster.preset=rtx4090-8x", "parallel.overlap_grad_reduce=false", "schedule.first_last_layers=auto"},
 		{"host.framework=megatron", "parallel.overlap_param_gather=true", "model.mlp=swiglu", "model.ffn=4096", "training.dropout=true"},
 		{"host.framework=eager", "training.precision=fp32", "cluster.preset=dgx1-v100", "model.attention=unfused"},
+		{"host.framework=megatron", "model.experts=8", "model.experts_per_token=2", "model.linear_bias=false", "model.dense_layers=1", "model.mlp=swiglu", "model.ffn=2048"},
+		{"host.framework=eager", "model.experts=16", "model.experts_per_token=4", "model.linear_bias=false", "model.qkv_bias=false", "model.norm=rmsnorm", "model.position=rope", "model.kv_lora_rank=128", "model.rope_head_dim=32", "model.expert_capacity=1.25"},
 	} {
 		space := smallSpace(t, sets...)
 		var some []scenarios.Layout
