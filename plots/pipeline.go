@@ -163,7 +163,7 @@ func lanesOf(stages []stageLanes) []int32 {
 	var out []int32
 	for _, s := range stages {
 		if len(stages) > fewStages {
-			for _, stream := range []trace.Stream{trace.Compute, trace.TPComm, trace.PPComm, trace.CPComm} {
+			for _, stream := range []trace.Stream{trace.Compute, trace.TPComm, trace.PPComm, trace.CPComm, trace.EPComm} {
 				s.lanes[stream] = -1
 			}
 		}

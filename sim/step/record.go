@@ -121,7 +121,7 @@ func (rc *recorder) idle(rs *rankState, from, to sim.Time) {
 }
 
 var groupStreams = [model.NumGroups]trace.Stream{
-	model.TP: trace.TPComm, model.CP: trace.CPComm, model.EP: trace.CPComm,
+	model.TP: trace.TPComm, model.CP: trace.CPComm, model.EP: trace.EPComm,
 	model.DP: trace.DPComm, model.ExpertDP: trace.DPComm, model.Copies: trace.DPComm, model.Embedding: trace.DPComm, model.World: trace.DPComm,
 	model.Amax: trace.DPComm,
 }

@@ -50,10 +50,11 @@ const (
 	PPComm                // pipeline sends and receives
 	DPComm                // gradient reduce, parameter gather
 	CPComm                // context-parallel exchanges
+	EPComm                // exchanges of tokens between experts
 	NumStreams
 )
 
-var streamNames = [NumStreams]string{"actions", "compute", "tp", "pp", "dp", "cp"}
+var streamNames = [NumStreams]string{"actions", "compute", "tp", "pp", "dp", "cp", "ep"}
 
 // String returns the stream's name in traces.
 func (s Stream) String() string {
