@@ -65,16 +65,17 @@ const (
 
 // rankState is one rank as an actor.
 type rankState struct {
-	script  []action
-	code    *block // of the present action
-	action  int32
-	pc      int32
-	clock   sim.Time // booked up to here
-	host    sim.Time // when the host has launched everything so far
-	began   sim.Time // when the present action did its first work
-	paid    bool     // the host cost of the present instruction is counted
-	working bool     // the present action has begun
-	wait    waiting
+	script []action
+	code   *block // of the present action
+	action int32
+	pc     int32
+	// phaseBegan is when the present phase did, clock up to where it is booked.
+	phaseBegan, clock sim.Time
+	host              sim.Time // when the host has launched everything so far
+	began             sim.Time // when the present action did its first work
+	paid              bool     // the host cost of the present instruction is counted
+	working           bool     // the present action has begun
+	wait              waiting
 	// What it waits for: a collective of a stream, or up to two messages.
 	waitGroup int32
 	waitIndex uint32

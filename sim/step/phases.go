@@ -83,7 +83,7 @@ func (m *machine) begin(i int) {
 	for r := range m.ranks {
 		s := &j.stages[m.stageOf(int32(r))]
 		rs := &m.ranks[r]
-		*rs = rankState{script: s.script, clock: now, host: now, recv: -1, pending: -1, recorded: rs.recorded}
+		*rs = rankState{script: s.script, clock: now, host: now, phaseBegan: now, recv: -1, pending: -1, recorded: rs.recorded}
 		if m.phase.evaluation {
 			rs.script = s.evaluation
 		}

@@ -70,8 +70,9 @@ func TestEvaluationOfLargerBatches(t *testing.T) {
 // A list of nothing but the model's length is the run of fixed length, several
 // times.
 func TestOneLengthIsTheFixedLength(t *testing.T) {
-	for _, kind := range []string{"1f1b", "zb-h1", "dualpipev"} {
+	for _, kind := range []string{"1f1b", "zb-h1", "zb-h2", "dualpipev", "pipedream-2bw"} {
 		c := small(t, step.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 4)
+		c.Schedule.NoBarrier = kind == "zb-h2"
 		c.Schedule.VirtualStages = 1
 		if kind == "dualpipev" {
 			c.Schedule.VirtualStages = 2
@@ -147,4 +148,43 @@ func TestTooManyLengthsAreRefused(t *testing.T) {
 	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
 	_, err := step.Build(c)
 	assert.ErrorContains(t, err, "data.steps")
+}
+
+// The same holds of every layout with lengths and evaluations as without: books
+// close, streams do not overlap, memory stays within what is reserved, and
+// folding changes nothing.
+func TestPhasesOfRandomJobs(t *testing.T) {
+	for seed := range uint64(24) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			r := sim.NewRand(seed, "phases")
+			c := foldConfig(t, r)
+			if r.IntN(3) > 0 {
+				c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 2 + r.IntN(3)}
+				c.Schedule.MicrobatchSize = 1 + r.IntN(2)
+			}
+			c.Evaluation = step.Evaluation{Batches: r.IntN(6), BatchSize: r.IntN(4), KeepActivations: r.IntN(2) == 0}
+			res, one := run(t, c, step.Options{RecordAll: seed%3 == 0}), run(t, c, step.Options{Fold: true})
+			for s, b := range res.Stages {
+				assert.Equal(t, res.StepTime, b.Compute+b.Recompute+b.Host+b.TP+b.PP+b.DP+b.CP+b.EP+b.Optimizer+b.Warmup+b.Cooldown+b.Imbalance, "stage %d", s)
+			}
+			checkLanes(t, res.Recording)
+			for i := range res.Memory {
+				assert.LessOrEqual(t, res.Memory[i].PeakAllocated, res.Memory[i].PeakReserved)
+			}
+			for _, l := range res.Links {
+				assert.LessOrEqual(t, l.Utilisation, 1+1e-9, l.Name)
+			}
+			near := func(a, b sim.Time) {
+				assert.InDelta(t, float64(a), float64(b), 100+1e-6*float64(a))
+			}
+			near(res.StepTime, one.StepTime)
+			require.Equal(t, len(res.Evaluations), len(one.Evaluations))
+			for i := range res.Evaluations {
+				near(res.Evaluations[i].Time, one.Evaluations[i].Time)
+			}
+			for i := 1; i < len(res.Steps); i++ {
+				assert.GreaterOrEqual(t, res.Steps[i].Start, res.Steps[i-1].End)
+			}
+		})
+	}
 }

@@ -36,7 +36,7 @@ func (j *Job) warmUpdates() int {
 func (rs *rankState) openWindow() {
 	w := &rs.window
 	w.from = books{bookWarmup: rs.books[bookWarmup], bookPP: rs.books[bookPP]}
-	w.start = w.from[bookWarmup] + w.from[bookPP]
+	w.start = rs.phaseBegan + w.from[bookWarmup] + w.from[bookPP]
 }
 
 // countUpdate takes note when a rank's update begins or ends the window.
