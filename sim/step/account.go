@@ -97,6 +97,7 @@ type account struct {
 	action    int32
 	pc        int32
 	timelines []timeline
+	noted     int // points of all timelines
 	last      [memory.NumKinds + 1]int64
 	atStart   [memory.NumKinds + 1]int64
 	unsharded []gathered // by chunk
@@ -233,6 +234,7 @@ func (a *account) runAction(act *action) {
 		a.reshard(&p)
 		a.afterBackward(p.kind)
 	}
+	a.sampleAction()
 }
 
 // code returns the chunk that a part of an action runs, at the length of the

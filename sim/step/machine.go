@@ -273,6 +273,9 @@ func (m *machine) execute(r int32, a *action, in *instr) bool {
 // the clock's range.
 const longestKernel = 100_000 * sim.Second
 
+// longestRun keeps the clock in its range, 106 days.
+const longestRun = 9_000_000 * sim.Second
+
 // slowedKey is a kernel beside collectives that hold some multiprocessors and
 // move so many bytes a second in device memory.
 type slowedKey struct {
@@ -324,6 +327,10 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 	}
 	if dur > longestKernel {
 		m.engine.Fail(fmt.Errorf("%s takes %v on rank %d, more than simulated time is for; write a faster gpu", m.job.compiler.names[in.name], dur, m.crew.rank(r)))
+		return
+	}
+	if start > longestRun {
+		m.engine.Fail(fmt.Errorf("the run takes more than %v, which is all that simulated time is for; write fewer steps, passes or micro-batches", longestRun))
 		return
 	}
 	rs.beginAction(a, start)

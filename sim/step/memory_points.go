@@ -1,6 +1,9 @@
 package step
 
-import "trainsim/memory"
+import (
+	"trainsim/memory"
+	"trainsim/sim/trace"
+)
 
 // timeline is what the account notes of one phase: of the steady step, or of
 // every step where they differ, and of the evaluation behind it.
@@ -35,7 +38,7 @@ func (a *account) mark(evaluation bool) {
 		return
 	}
 	if !evaluation && a.job.lengths == nil {
-		a.timelines = a.timelines[:0]
+		a.timelines, a.noted = a.timelines[:0], 0
 	}
 	if len(a.timelines) == 0 {
 		a.last = a.values()
@@ -47,14 +50,33 @@ func (a *account) mark(evaluation bool) {
 // sample records the counters that changed, from the start of
 // the present instruction on (early) or from its end on.
 func (a *account) sample(early bool) {
-	if !a.timeline || !a.recording() {
+	if !a.timeline || !a.recording() || !a.detailed() {
 		return
 	}
+	a.note(early)
+}
+
+// detailed reports whether changes of the counters are still noted at their
+// instruction: of a long run the rest is noted at the end of each action, so
+// that a saved run has room for all stages.
+func (a *account) detailed() bool {
+	return a.noted < min(1<<21, trace.MaxSamples/2/len(a.job.stages))
+}
+
+// sampleAction is sample at the end of an action.
+func (a *account) sampleAction() {
+	if a.timeline && a.recording() && !a.detailed() {
+		a.note(false)
+	}
+}
+
+func (a *account) note(early bool) {
 	v := a.values()
 	for k := range v {
 		if v[k] != a.last[k] {
 			t := &a.timelines[len(a.timelines)-1]
 			t.points = append(t.points, memPoint{a.action, a.pc, int32(k), early, v[k]})
+			a.noted++
 		}
 	}
 	a.last = v

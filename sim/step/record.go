@@ -109,13 +109,26 @@ func (rc *recorder) action(rs *rankState, a *action, from, to sim.Time) {
 		Chunk: uint16(p.chunk), Name: a.name, Microbatch: p.microbatch})
 }
 
+// detailSpans is how many spans a recording has before it keeps nothing but the
+// actions of the schedule: the rest is room for them in a saved run.
+const detailSpans = trace.MaxSpans * 7 / 8
+
+// detailed reports whether kernels and collectives are still recorded.
+func (rc *recorder) detailed() bool { return rc.rec.Len() < detailSpans }
+
 func (rc *recorder) kernel(rs *rankState, a *action, in *instr, from, to sim.Time) {
+	if !rc.detailed() {
+		return
+	}
 	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.what,
 		Chunk: uint16(a.parts[in.part].chunk), Name: in.name, Microbatch: a.parts[in.part].microbatch})
 }
 
 // idle records waiting for another stage on the actions' lane.
 func (rc *recorder) idle(rs *rankState, from, to sim.Time) {
+	if !rc.detailed() {
+		return
+	}
 	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: trace.Bubble,
 		Name: rc.rec.Name("bubble"), Microbatch: -1})
 }
@@ -128,8 +141,10 @@ var groupStreams = [model.NumGroups]trace.Stream{
 
 func (rc *recorder) collective(rs *rankState, g *group, comm int32, from, to, exposed sim.Time) {
 	rd := rc.of(rs)
-	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.kind]], Kind: groupKinds[g.kind],
-		Name: rc.rec.Name(g.kind.String()), Microbatch: -1})
+	if rc.detailed() {
+		rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.kind]], Kind: groupKinds[g.kind],
+			Name: rc.rec.Name(g.kind.String()), Microbatch: -1})
+	}
 	if !rc.counts {
 		return
 	}
@@ -147,8 +162,10 @@ func (rc *recorder) message(m *machine, from, to, id int32) {
 			continue
 		}
 		rd := rc.of(rs)
-		rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PPComm],
-			Kind: trace.CommPP, Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
+		if rc.detailed() {
+			rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PPComm],
+				Kind: trace.CommPP, Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
+		}
 		if i == 0 && rc.counts {
 			rd.sent = m.messages[id].plan
 			rd.p2p.count++
