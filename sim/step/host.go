@@ -64,7 +64,7 @@ func Frameworks() []string {
 // bound models (vTrain, Bang et al. 2024, validation runs on A100; the rows of
 // one stage, hidden 1024 and one sequence, then the rows of several stages for
 // the hand-off): a layer's forward, recomputation and backward take the host
-// 3.2 ms there, each collective 60 us more, each hand-off 500 us. Eager PyTorch dispatches a plain
+// 3.2 ms there, each collective 60 us more, each hand-off 650 us. Eager PyTorch dispatches a plain
 // operator in about 10 us on current server CPUs, of which one of ours is two
 // or three; compiled code drops Python; a CUDA graph replays at about 1 us a
 // node (PyTorch's CUDA graphs announcement, 2021).
@@ -82,7 +82,7 @@ func hostCosts(framework string) (hostCost, error) {
 	us := sim.Microsecond
 	switch framework {
 	case "", "megatron", "deepspeed": // Megatron-DeepSpeed: the same modules
-		return hostCost{forward: 70 * us, backward: 35 * us, collective: 60 * us, handOver: handOver, handOff: 500 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
+		return hostCost{forward: 70 * us, backward: 35 * us, collective: 60 * us, handOver: handOver, handOff: 650 * us, optimizer: 20 * us, sync: 20 * us, syncActions: true, syncP2P: true}, nil
 	case "eager":
 		return hostCost{forward: 30 * us, backward: 15 * us, collective: 30 * us, handOver: handOver, handOff: 100 * us, optimizer: 20 * us, sync: 20 * us}, nil
 	case "compiled":
