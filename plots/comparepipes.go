@@ -27,8 +27,7 @@ func ComparePipelines(cases []Case, o Options) (*Figure, error) {
 		if c.Recording == nil {
 			continue
 		}
-		step, _ := oneStep(c.Recording, c.Report)
-		g, err := pipelineGantt(step)
+		g, err := pipelineGantt(withoutEvaluation(c.Recording, c.Report))
 		if err != nil {
 			continue
 		}

@@ -37,12 +37,27 @@ func oneStep(r *trace.Recording, rep *report.Report) (*trace.Recording, string) 
 	out := &trace.Recording{Lanes: r.Lanes, Names: r.Names}
 	for span := range r.Spans {
 		if in := span.Start.Seconds() >= s.Start-tick && span.End.Seconds() <= s.Start+s.Seconds+tick; in && span.Kind != trace.Evaluation {
-			moved := *span
-			out.Add(moved)
+			out.Add(*span)
 		}
 	}
 	shift(out)
 	return out, fmt.Sprintf("step %d of %d", n+1, len(rep.Steps.Each))
+}
+
+// withoutEvaluation is oneStep without the evaluation behind it.
+func withoutEvaluation(r *trace.Recording, rep *report.Report) *trace.Recording {
+	r, _ = oneStep(r, rep)
+	end := endOfStep(rep)
+	if end == 0 {
+		return r
+	}
+	out := &trace.Recording{Lanes: r.Lanes, Names: r.Names}
+	for span := range r.Spans {
+		if span.End.Seconds() <= end+tick {
+			out.Add(*span)
+		}
+	}
+	return out
 }
 
 // tick is more than seconds lose of a picosecond clock.
