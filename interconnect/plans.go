@@ -68,7 +68,11 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 	vol, k := p.Op.BusFactor(n), float64(idealSteps(p.Op, n))
 	switch {
 	case best.algorithm == NVLS || best.algorithm == NVLSTree:
-		return perf.sharp(best.algorithm).time(p.Message, best.estimate, c.pluginShare())
+		fit := perf.sharp(best.algorithm)
+		if gen := generationOf(c.tuner.cc); c.tuner.nvlsOutside(best.algorithm, gen) < c.tuner.nvlsInside(p.Op, best.algorithm, gen) {
+			fit.share = max(fit.share, 1) // the cards limit it, not the switches
+		}
+		return fit.time(p.Message, best.estimate, c.pluginShare())
 	case best.algorithm != Ring || len(c.groups) > 1 || p.Op == Broadcast || p.Op == Reduce:
 		return c.estimatedCost(p, best, perf, bus)
 	case best.protocol == LL:

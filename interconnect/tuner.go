@@ -143,24 +143,31 @@ func (t *tuner) llLimit(gen generation) float64 {
 }
 
 func (t *tuner) nvlsChannel(op Op, a Algorithm, gen generation) float64 {
+	return min(t.nvlsInside(op, a, gen), t.nvlsOutside(a, gen))
+}
+
+// nvlsInside is what a channel of NVLink SHARP reaches inside a node.
+func (t *tuner) nvlsInside(op Op, a Algorithm, gen generation) float64 {
 	g := &t.graphs[a]
 	heads := float64(g.channels)
 	intra := g.intra * nvlsFraction[gen] * (heads - 1) / heads
 	if op == AllReduce {
-		intra *= 2
-	} else {
-		perNode := float64(t.ranks) / float64(t.nodes)
-		intra *= (perNode - 1) / perNode
+		return intra * 2
 	}
-	inter := g.inter
+	perNode := float64(t.ranks) / float64(t.nodes)
+	return intra * (perNode - 1) / perNode
+}
+
+// nvlsOutside is what it has of the network between nodes.
+func (t *tuner) nvlsOutside(a Algorithm, gen generation) float64 {
+	inter := t.graphs[a].inter
 	if a == NVLSTree && t.nodes <= 2 {
 		inter *= 2
 	}
-	bw := min(intra, inter)
 	if a == NVLSTree {
-		bw = min(bw, nvlsTree[gen].at(t.nodes))
+		inter = min(inter, nvlsTree[gen].at(t.nodes))
 	}
-	return bw
+	return inter
 }
 
 // latency returns the fixed part of the time.

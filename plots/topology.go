@@ -2,6 +2,7 @@ package plots
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 
@@ -74,7 +75,10 @@ func Topology(chart TopologyChart, o Options) (*Figure, error) {
 
 func (t *TopologyChart) check() error {
 	n := len(t.Devices)
-	if n == 0 || n > maxDevices || len(t.Cells) != n || t.GPUs < 1 || t.GPUs > n {
+	if n > maxDevices {
+		return fmt.Errorf("%d devices are more than the %d whose table fits on a page; leave the figure out", n, maxDevices)
+	}
+	if n == 0 || len(t.Cells) != n || t.GPUs < 1 || t.GPUs > n {
 		return errNoTopology
 	}
 	for _, row := range t.Cells {

@@ -22,6 +22,7 @@ func linkKnobs(c *interconnect.Config) []linkKnob {
 	}
 	if c.Kind == interconnect.PCIe || c.NVLinks == 0 || c.IslandSize > 0 {
 		out = append(out, rateKnob("pcie_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.PCIeBandwidth) }),
+			linkKnob{"host_copy_efficiency", 0.02, 1, func(c *interconnect.Config) *float64 { return &c.HostCopyEfficiency }, fraction},
 			rateKnob("host_memory_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.HostMemoryBandwidth) }))
 		if c.Sockets != 1 {
 			out = append(out, rateKnob("socket_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.SocketBandwidth) }))

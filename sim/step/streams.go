@@ -58,28 +58,6 @@ func (m *machine) startCollective(id int32) {
 	m.network.Start(plan, m.id, streamFinish, uint32(id))
 }
 
-// occupy lets the running collective of a stream, if it is overlapped, take
-// (sign 1) or give back (-1) memory bandwidth of its members: while it is in
-// flight, other than the multiprocessors, and at the rate that it has alone on
-// its links.
-func (m *machine) occupy(id int32, sign int64) {
-	s := &m.streams[id]
-	e := &s.queue[s.head]
-	if !e.async {
-		return
-	}
-	plan := m.job.groups[id].plan(m.job.compiler.comms, e.comm)
-	rate := sign * int64(plan.MemoryRate(m.job.Topology)*m.job.unbuffered(id, e.comm))
-	over := m.engine.Now() + plan.Uncontended(m.job.Topology)
-	for _, r := range m.crew.members[id] {
-		rs := &m.ranks[r]
-		rs.traffic += rate
-		if sign > 0 {
-			rs.quiet = max(rs.quiet, over)
-		}
-	}
-}
-
 // hold lets an overlapped collective at the head of a stream take (sign 1) or
 // give back (-1) a rank's multiprocessors, one a channel, and memory bandwidth.
 // It holds the multiprocessors from its launch on, also while it waits for other
