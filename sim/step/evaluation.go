@@ -17,7 +17,7 @@ func (j *Job) buildEvaluation() {
 		return
 	}
 	codes := make(map[*chunkCode]*chunkCode)
-	blocks := make(map[*chunkCode]*block)
+	blocks := make(map[*chunkCode][2]*block) // of the first pass and the others
 	group := j.Program.Ranks
 	for r := range j.stages {
 		s := &j.stages[r]
@@ -26,10 +26,10 @@ func (j *Job) buildEvaluation() {
 				cc := s.chunks[c]
 				if codes[cc] == nil {
 					codes[cc] = j.evaluationCode(cc)
-					blocks[cc] = j.evaluationBlock(codes[cc])
+					blocks[cc] = [2]*block{j.evaluationBlock(codes[cc], true), j.evaluationBlock(codes[cc], false)}
 				}
 				for pass := first; pass < min(passes, first+group); pass++ {
-					a := bare(blocks[cc], j.compiler.name(fmt.Sprintf("E%d", pass)))
+					a := bare(blocks[cc][min(pass, 1)], j.compiler.name(fmt.Sprintf("E%d", pass)))
 					a.parts[0], a.chunks[0] = j.evaluationPart(r, c, int32(pass)), codes[cc]
 					s.evaluation = append(s.evaluation, a)
 				}
@@ -72,9 +72,11 @@ func (j *Job) evaluationCode(cc *chunkCode) *chunkCode {
 	return out
 }
 
-func (j *Job) evaluationBlock(cc *chunkCode) *block {
+// evaluationBlock compiles a pass. The first gathers the weights that the step
+// has changed where a pipeline's FSDP gathers once.
+func (j *Job) evaluationBlock(cc *chunkCode, first bool) *block {
 	e := j.compiler.emitter(trace.Evaluation)
-	e.ops(cc.chunk.Forward, cc.forwardTensors, j.hooks(cc, blockKey{}))
+	e.ops(cc.chunk.Forward, cc.forwardTensors, j.hooks(cc, blockKey{first: first && j.dp.sharded()}))
 	e.finish()
 	return &e.block
 }

@@ -57,6 +57,26 @@ func TestEvaluationIsNotInTheStep(t *testing.T) {
 	}
 }
 
+// FSDP's evaluation gathers the changed weights, in a pipeline once: it moves
+// more than an evaluation of unsharded weights.
+func TestEvaluationGathersShards(t *testing.T) {
+	for _, pp := range []int{1, 2} {
+		gathers := func(zero int) (n int) {
+			c := small(t, step.Parallel{TP: 1, PP: pp, DP: 4, ZeRO: zero}, "1f1b", 2)
+			c.Evaluation.Batches = 3
+			res := run(t, c, step.Options{})
+			for s := range res.Recording.Spans {
+				if s.Start >= res.Evaluations[0].Start && s.Kind == trace.CommDP {
+					n++
+				}
+			}
+			return n
+		}
+		assert.Zero(t, gathers(1))
+		assert.Positive(t, gathers(3), "pp = %d", pp)
+	}
+}
+
 // Twice the sequences take about twice the time where kernels fill the GPU.
 func TestEvaluationOfLargerBatches(t *testing.T) {
 	c := bare(small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 1))
