@@ -5,6 +5,9 @@ import "trainsim/sim/step"
 // checkExperts checks that the ranks of a pipeline stage can share the experts.
 func (l *loader) checkExperts(cfg *step.Config) {
 	m, p := &cfg.Model, &cfg.Parallel
+	if m.KVLoraRank > 0 && p.CPComm == "a2a" {
+		l.problem("parallel.cp_comm", []string{"model.kv_lora_rank"}, "latent attention passes keys and values around a ring; write \"p2p\"")
+	}
 	if l.dec.isBad("model") || l.dec.isBad("parallel.ep") || l.dec.isBad("parallel.etp") {
 		return
 	}

@@ -110,13 +110,17 @@ func (b *builder) flashForward(k gpu.Kernel, qkv value, heads, kv, d int64) (ctx
 // attentionKernel is the fused kernel of one rank. Under context parallelism
 // the sequence is cut in zigzag, so that every rank sees the same share of the
 // causal triangle: its queries against half of all keys, in one launch for each
-// place of the ring.
+// place of the ring. Cut in order, the last rank meets all keys but half of its
+// own, and the others wait for it.
 func (b *builder) attentionKernel(heads, kv, d int64) gpu.Kernel {
 	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
 		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
 		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype(), FirstGeneration: b.Attention == Flash1, SecondGeneration: b.Attention == Flash2}
 	if b.CP > 1 && k.Causal {
 		k.Causal, k.SeqK, k.Launches = false, b.SeqLen/2, b.CP
+		if b.CPInOrder {
+			k.SeqK = b.SeqLen - b.SeqLen/b.CP/2
+		}
 	}
 	return k
 }

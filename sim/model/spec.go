@@ -58,6 +58,9 @@ type Spec struct {
 	// TradeHeads exchanges sequence for heads around the attention (all-to-all)
 	// instead of passing keys and values around a ring.
 	TradeHeads bool
+	// CPInOrder cuts the sequence in order for a ring of keys and values, not in
+	// zigzag.
+	CPInOrder bool
 	// OverlapTP cuts sequence-parallel collectives into pieces that run beside
 	// the matrix product that needs or makes them (Transformer Engine's
 	// userbuffers). Without it only collectives that nothing waits for overlap,

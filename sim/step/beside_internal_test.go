@@ -47,18 +47,43 @@ func TestKernelBesideACollective(t *testing.T) {
 	id := m.job.compiler.price(&k)
 	rs := &m.ranks[0]
 	alone := m.job.compiler.times[id]
+	in := &instr{kind: doKernel, index: id, dur: alone}
 	rs.busy, rs.traffic, rs.quiet = 24, 1e12, sim.Second
-	slow := m.besideRunning(rs, id, 0)
+	slow := m.besideRunning(rs, in, 0)
 	d := &m.job.Config.GPU
 	fixed := (d.Streaming.Latency + d.LaunchGap).Seconds()
 	assert.InEpsilon(t, bytes/(float64(d.MemoryBandwidth)*d.Streaming.Copy-1e12), slow.Seconds()-fixed, 1e-6)
 	for _, part := range []float64{0.25, 0.5, 0.75} {
 		rs.quiet = sim.Time(part * float64(slow))
 		want := part*float64(slow) + (1-part)*float64(alone)
-		assert.InDelta(t, want, float64(m.besideRunning(rs, id, 0)), 2, "over after %g of it", part)
+		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 2, "over after %g of it", part)
 	}
 	rs.quiet = 0
-	assert.Equal(t, alone, m.besideRunning(rs, id, 0), "already over")
+	assert.Equal(t, alone, m.besideRunning(rs, in, 0), "already over")
+}
+
+// Attention's blocks wait in line: they take the multiprocessors of a collective
+// that is over. A matrix product keeps to those that it found.
+func TestMultiprocessorsComeBack(t *testing.T) {
+	var e sim.Engine
+	m := newMachine(overlapped(t), &e, nil, false)
+	rs := &m.ranks[0]
+	for _, k := range []gpu.Kernel{
+		{Kind: gpu.Attention, Batch: 8, Heads: 32, KVHeads: 32, SeqQ: 8192, SeqK: 8192, HeadDim: 128, In: gpu.BF16, Out: gpu.BF16},
+		{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16},
+	} {
+		id := m.job.compiler.price(&k)
+		in := &instr{kind: doKernel, index: id, dur: m.job.compiler.times[id]}
+		rs.busy, rs.quiet = 24, sim.Second
+		slow := m.besideRunning(rs, in, 0)
+		assert.Greater(t, slow, in.dur)
+		rs.quiet = slow / 4
+		want := float64(slow)
+		if k.Kind == gpu.Attention {
+			want = 0.25*float64(slow) + 0.75*float64(in.dur)
+		}
+		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 4)
+	}
 }
 
 // An overlapped collective takes memory bandwidth of a rank for as long as it

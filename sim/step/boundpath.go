@@ -184,7 +184,11 @@ func (w *walk) kernel(in *instr) {
 	end := w.now + in.dur
 	for slot, held := range w.held {
 		if held > 0 && w.ends[slot] > w.now {
-			end = max(end, min(w.now+w.beside(in.index, held), w.ends[slot]+in.dur))
+			beside := w.beside(in.index, held)
+			if w.job.compiler.queues(in.index) {
+				beside = outlast(in.dur, beside, min(w.ends[slot]-w.now, beside))
+			}
+			end = max(end, min(w.now+beside, w.ends[slot]+in.dur))
 		}
 	}
 	w.now = end

@@ -70,6 +70,13 @@ func (c *compiler) price(k *gpu.Kernel) int32 {
 // time is a kernel's time on the job's slowest card, alone.
 func (c *compiler) time(k *gpu.Kernel) sim.Time { return c.paced(k, c.times[c.price(k)]) }
 
+// queues reports whether a kernel has far more thread blocks than the device runs
+// at once, so that multiprocessors that become free are taken at once. Matrix
+// products spread their tiles over those that they find (persistent kernels, or
+// a wave or two); holding on to that is also what published steps with overlapped
+// tensor-parallel collectives fit.
+func (c *compiler) queues(kernel int32) bool { return c.list[kernel].Kind != gpu.GEMM }
+
 // beside is a priced kernel's time while collectives take multiprocessors and
 // memory bandwidth.
 func (c *compiler) beside(key slowedKey) sim.Time {

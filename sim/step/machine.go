@@ -294,19 +294,26 @@ func (m *machine) beside(key slowedKey) sim.Time {
 }
 
 // besideRunning returns the time of a kernel that starts beside the overlapped
-// collectives of its rank. It gets the memory's full bandwidth back for what is
-// left of it when they are over.
-func (m *machine) besideRunning(rs *rankState, kernel int32, start sim.Time) sim.Time {
-	dur := m.beside(slowedKey{kernel: kernel, held: rs.busy, traffic: rs.traffic})
-	if rs.traffic == 0 || start+dur <= rs.quiet {
+// collectives of its rank. For what is left of it when they are over it gets the
+// memory's full bandwidth back and, where its blocks wait in line, the
+// multiprocessors.
+func (m *machine) besideRunning(rs *rankState, in *instr, start sim.Time) sim.Time {
+	dur := m.beside(slowedKey{kernel: in.index, held: rs.busy, traffic: rs.traffic})
+	shared := max(rs.quiet-start, 0)
+	if shared >= dur {
 		return dur
 	}
-	free := m.beside(slowedKey{kernel: kernel, held: rs.busy})
-	if rs.quiet <= start || free == dur {
-		return free
+	free := in.dur
+	if !m.job.compiler.queues(in.index) {
+		free = m.beside(slowedKey{kernel: in.index, held: rs.busy})
 	}
-	shared := rs.quiet - start
-	return shared + sim.Time(math.Round(float64(free)*(1-float64(shared)/float64(dur))))
+	return outlast(free, dur, shared)
+}
+
+// outlast is the time of a kernel that takes alone or beside a collective, where
+// the collective is over after a while.
+func outlast(alone, beside, shared sim.Time) sim.Time {
+	return shared + sim.Time(math.Round(float64(alone)*(1-float64(shared)/float64(beside))))
 }
 
 // kernel starts a kernel as soon as the host has launched it. Collectives that
@@ -320,7 +327,7 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 	}
 	dur := in.dur
 	if rs.busy > 0 {
-		dur = m.besideRunning(rs, in.index, start)
+		dur = m.besideRunning(rs, in, start)
 	}
 	if m.troubles != nil {
 		dur = m.troubles.trouble(r, start, dur)
