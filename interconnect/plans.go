@@ -86,7 +86,7 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 // pluginShare is how much of NCCL's latency of NVLink SHARP with trees comes from
 // the network's plugin: twice a step, up and down the tree.
 func (c *Communicator) pluginShare() float64 {
-	return 4 * math.Floor(math.Log2(float64(len(c.groups)))) * c.pluginLatency()
+	return float64(4 * math.Floor(math.Log2(float64(len(c.groups)))) * c.pluginLatency())
 }
 
 // estimatedCost is NCCL's own estimate, for what the measured tables do not

@@ -21,7 +21,7 @@ func (d *Device) room(share float64, beside sim.Bandwidth) float64 {
 	if beside <= 0 {
 		return own
 	}
-	all := float64(d.MemoryBandwidth) * d.Streaming.best()
+	all := float64(float64(d.MemoryBandwidth) * d.Streaming.best())
 	return min(own, max(all-float64(beside), all/2))
 }
 
