@@ -76,6 +76,9 @@ func fromStruct(path string) (Key, bool) {
 // nearestKey suggests a key for a misspelt one: of its table when the table is
 // right, else by the last part or the whole path.
 func nearestKey(want string) string {
+	if home := homeOf(want[strings.LastIndexByte(want, '.')+1:]); home != "" {
+		return fmt.Sprintf("did you mean %q?", home)
+	}
 	byEnd := map[string]string{}
 	var ends, paths []string
 	for _, k := range explained {

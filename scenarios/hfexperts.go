@@ -13,7 +13,7 @@ func readMixtral(h *hfConfig, m *model.Config) {
 func readQwen2MoE(h *hfConfig, m *model.Config) {
 	readQwen2(h, m)
 	h.qwenExperts(m)
-	m.SharedExpertFFN = h.countOr(0, "shared_expert_ffn", "shared_expert_intermediate_size")
+	m.SharedExpertFFN = h.count("shared_expert_ffn", "shared_expert_intermediate_size")
 	m.SharedExpertGate = m.SharedExpertFFN > 0
 }
 
@@ -35,8 +35,10 @@ func (h *hfConfig) qwenExperts(m *model.Config) {
 	}
 }
 
-// readDeepSeekV2: latent attention, dense first layers, routed and shared experts.
-func readDeepSeekV2(h *hfConfig, m *model.Config) {
+// readDeepSeek: latent attention, dense first layers, routed and shared experts.
+// V3's layers that predict further tokens (num_nextn_predict_layers) are left
+// out, as transformers does.
+func readDeepSeek(h *hfConfig, m *model.Config) {
 	h.widths(m)
 	m.FFN = h.count("ffn", "intermediate_size")
 	m.Norm, m.Position = model.RMSNorm, model.Rotary
@@ -44,27 +46,22 @@ func readDeepSeekV2(h *hfConfig, m *model.Config) {
 	h.activation(m, gated, "silu", "hidden_act")
 	h.want("attention_bias", false, false, "its biases cover the attention output but not the feed-forward block")
 	m.KVLoraRank = h.count("kv_lora_rank", "kv_lora_rank")
-	m.QLoraRank = h.countOr(0, "q_lora_rank", "q_lora_rank")
+	if raw, ok := h.fields["q_lora_rank"]; !ok || string(raw.raw) != "null" { // null: queries come from the input
+		m.QLoraRank = h.count("q_lora_rank", "q_lora_rank")
+	}
 	m.HeadDim = h.count("head_dim", "qk_nope_head_dim")
 	m.RopeHeadDim = h.count("rope_head_dim", "qk_rope_head_dim")
 	m.VHeadDim = h.count("v_head_dim", "v_head_dim")
 	m.Experts = h.count("experts", "n_routed_experts")
 	m.ExpertsPerToken = h.count("experts_per_token", "num_experts_per_tok")
 	m.ExpertFFN = h.count("expert_ffn", "moe_intermediate_size")
-	m.SharedExpertFFN = h.countOr(0, "shared_expert_ffn", "n_shared_experts") * m.ExpertFFN
+	if raw, ok := h.fields["n_shared_experts"]; !ok || string(raw.raw) != "null" {
+		m.SharedExpertFFN = h.count("shared_expert_ffn", "n_shared_experts") * m.ExpertFFN
+	}
 	if raw := string(h.fields["first_k_dense_replace"].raw); raw != "0" {
-		m.DenseLayers = h.countOr(0, "dense_layers", "first_k_dense_replace")
+		m.DenseLayers = h.count("dense_layers", "first_k_dense_replace")
 	}
 	if name, ok := h.has("moe_layer_freq"); ok && h.number("dense_layers", name) != 1 {
 		h.fail(name, "is not modelled: every layer behind the dense ones has experts; 1 is")
-	}
-}
-
-// readDeepSeekV3 leaves out the layers that predict further tokens
-// (num_nextn_predict_layers), as transformers does.
-func readDeepSeekV3(h *hfConfig, m *model.Config) {
-	readDeepSeekV2(h, m)
-	if m.QLoraRank == 0 {
-		m.QLoraRank = h.countOr(1536, "q_lora_rank", "q_lora_rank")
 	}
 }

@@ -20,10 +20,10 @@ func (l *loader) checkLayout(cfg *step.Config) {
 		}
 	}
 	if p.FSDPGroup == 1 && p.ZeRO >= 2 && p.DP > 1 {
-		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", divisors(p.DP)[3:])
+		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", step.Divisors(p.DP)[3:])
 	}
 	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
-		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, divisors(p.DP))
+		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, step.Divisors(p.DP))
 	}
 	if l.dec.isBad("cluster") || l.dec.isBad("cluster.nodes") || l.dec.isBad("cluster.gpus_per_node") {
 		return
@@ -63,7 +63,7 @@ func (l *loader) checkShards(cfg *step.Config) {
 	}
 	l.divides(tp, "model.shared_expert_ffn", m.SharedExpertFFN, "shared experts' width")
 	if m.SeqLen%cp != 0 {
-		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, divisors(int(m.SeqLen)))
+		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, step.Divisors(int(m.SeqLen)))
 		return
 	}
 	if cfg.Parallel.SequenceParallel && (m.SeqLen/cp)%tp != 0 {
@@ -75,19 +75,8 @@ func (l *loader) checkShards(cfg *step.Config) {
 // divides reports a width that the tensor parallel ranks cannot share.
 func (l *loader) divides(tp int64, key string, width int64, what string) {
 	if width > 0 && width%tp != 0 {
-		l.problem("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s", tp, what, width, divisors(int(width)))
+		l.problem("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s", tp, what, width, step.Divisors(int(width)))
 	}
-}
-
-// divisors lists the divisors of a count, up to 4096 of it, small ones first.
-func divisors(n int) string {
-	var out []string
-	for d := 1; d <= min(n, 4096) && len(out) < 12; d++ {
-		if n%d == 0 {
-			out = append(out, fmt.Sprint(d))
-		}
-	}
-	return strings.Join(out, ", ")
 }
 
 // checkStages checks that the layers can be split over the stages of the

@@ -252,21 +252,22 @@ func (s *Space) switches(l Layout, each func(Layout)) {
 	zero := []int{0}
 	if l.DP*l.CP > 1 {
 		zero = []int{0, 1}
-		if l.PP == 1 && s.Base.Model.Experts == 0 {
+		if l.PP == 1 {
 			zero = []int{0, 1, 2, 3} // gathering weights for every micro-batch of a pipeline pays for nobody
 		}
 	}
 	sequence := []bool{false}
 	if l.TP > 1 && s.Base.Model.SeqLen/int64(l.CP)%int64(l.TP) == 0 {
 		sequence = []bool{true, false}
-		if s.Base.Model.Experts > 0 { // experts need it
-			sequence = []bool{true}
-		}
 	}
 	for _, l.Recompute = range recompute {
 		for _, l.ZeRO = range s.counts("parallel.zero", zero) {
 			for _, l.SequenceParallel = range sequence {
-				if fixed, ok := s.Fixed["parallel.sequence_parallel"]; !ok || fixed == strconv.FormatBool(l.SequenceParallel) {
+				fixed, ok := s.Fixed["parallel.sequence_parallel"]
+				if ok && fixed != strconv.FormatBool(l.SequenceParallel) {
+					continue
+				}
+				if key, _ := l.Apply(s.Base).ExpertProblem(); key == "" {
 					each(l)
 				}
 			}

@@ -14,7 +14,7 @@ func checkKey(path string) error {
 	if knownKey(path) {
 		return nil
 	}
-	if home := homeOf(path); home != "" {
+	if home := homeOf(path[strings.LastIndexByte(path, '.')+1:]); home != "" {
 		return fmt.Errorf("%s is not a key of a scenario; write %s", path, home)
 	}
 	var all []string

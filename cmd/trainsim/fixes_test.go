@@ -1,6 +1,9 @@
 package main
 
 import (
+	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -79,4 +82,39 @@ microbatch_size = `+size)
 		}
 		assert.Equal(t, size == "1024", len(list) > 0, size)
 	}
+}
+
+// What a fix says can be written: the scenario with it loads, on the same
+// GPUs, and fits.
+func TestFixesOfMixturesLoad(t *testing.T) {
+	all := 0
+	for _, sets := range [][]string{
+		{"model.attention=unfused"},
+		{"parallel.ep=1"},
+		{"model.experts=24"},
+		{"schedule.kind=1f1b", "schedule.virtual_stages=1", "model.experts_per_token=8"},
+		{"schedule.kind=1f1b", "schedule.virtual_stages=1", "parallel.ep=1", "parallel.zero=3"},
+		{"parallel.tp=2", "parallel.sequence_parallel=true", "parallel.dp=8", "schedule.microbatches=32", "parallel.ep=1"},
+	} {
+		cfg, err := scenarios.LoadWith("mixtral-8x7b-ep8", sets)
+		require.NoError(t, err)
+		for _, f := range report.Fixes(cfg) {
+			with := append([]string{}, sets...)
+			for key, value := range f.Change {
+				text := fmt.Sprint(value)
+				if s, ok := value.(string); ok {
+					text = strconv.Quote(s)
+				}
+				with = append(with, key+"="+text)
+				if key == "parallel.tp" || key == "parallel.pp" { // dp follows
+					with = slices.DeleteFunc(with, func(s string) bool { return strings.HasPrefix(s, "parallel.dp=") })
+				}
+			}
+			fixed, err := scenarios.LoadWith("mixtral-8x7b-ep8", with)
+			require.NoError(t, err, "%v", with)
+			assert.Equal(t, 64, fixed.Parallel.World())
+			all++
+		}
+	}
+	assert.Greater(t, all, 6)
 }

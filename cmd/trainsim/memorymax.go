@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"trainsim/scenarios"
 )
@@ -77,6 +78,9 @@ const levelAfter = 6
 // passed over.
 func (s *search) largest() (*largestValue, error) {
 	out := &largestValue{Key: s.key}
+	if strings.HasPrefix(s.key, "parallel.") { // more ranks need less memory each
+		return out, s.degrees(out)
+	}
 	high, err := s.double(out)
 	if err != nil || out.Level {
 		return out, err
@@ -96,6 +100,37 @@ func (s *search) largest() (*largestValue, error) {
 		}
 	}
 	return out, nil
+}
+
+// degrees tries every number of ranks that divides the job's GPUs, from the
+// largest down, and leaves the first that fits in out.
+func (s *search) degrees(out *largestValue) error {
+	cfg, err := scenarios.LoadWith(s.scenario, s.sets)
+	if err != nil {
+		return err
+	}
+	var problem error
+	possible := false
+	for n := cfg.Parallel.World(); n >= 1; n-- {
+		if cfg.Parallel.World()%n != 0 {
+			continue
+		}
+		used, fits, valid, err := s.try(n)
+		switch {
+		case s.ctx.Err() != nil:
+			return s.ctx.Err()
+		case !valid && problem == nil:
+			problem = err
+		case fits:
+			out.Value, out.Used = n, used
+			return nil
+		}
+		possible = possible || valid
+	}
+	if !possible {
+		return problem
+	}
+	return nil
 }
 
 // double leaves the largest power of two that fits in out and returns one that

@@ -59,3 +59,12 @@ func TestTheSearchForTheLargestValueCanBeInterrupted(t *testing.T) {
 	_, err := s.largest()
 	assert.ErrorIs(t, err, context.Canceled)
 }
+
+// More ranks need less memory each: the search over a degree of parallelism
+// begins with the most.
+func TestMaxOfADegree(t *testing.T) {
+	s := search{ctx: context.Background(), scenario: "mixtral-8x7b-ep8", key: "parallel.ep"}
+	l, err := s.largest()
+	require.NoError(t, err)
+	assert.Equal(t, 8, l.Value)
+}

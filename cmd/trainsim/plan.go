@@ -98,6 +98,9 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 		dir = filepath.Join("trainsim-out", fileName(space.Base.Name)+"-plan")
 	}
 	layouts := space.Layouts()
+	if len(layouts) == 0 {
+		return usagef("no layout of %s has what is asked for: %s; fix fewer keys, or other values", space.Base.Name, strings.Join(append(p.fix, fmt.Sprintf("a global batch of %d", space.Batch)), ", "))
+	}
 	c := &campaign{app: p.app, head: p.header(space, limit, len(layouts), part), part: part, dir: part.folder(dir), fresh: p.fresh}
 	j, done, err := c.open()
 	if err != nil {

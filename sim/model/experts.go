@@ -46,6 +46,9 @@ func (c *Config) expertProblems() []Problem {
 	if c.DenseLayers > c.Layers {
 		add("dense_layers", "%d is more than the model's %d layers; write a smaller number", c.DenseLayers, c.Layers)
 	}
+	if most := float64(c.Experts) / float64(max(c.ExpertsPerToken, 1)); c.ExpertCapacity > most {
+		add("expert_capacity", "%g gives an expert more than all tokens; write at most %g, experts / experts_per_token", c.ExpertCapacity, most)
+	}
 	if c.SharedExpertGate && c.SharedExpertFFN == 0 {
 		add("shared_expert_gate", "needs a shared expert; write shared_expert_ffn, its width, too")
 	}

@@ -109,3 +109,18 @@ func TestBadMixtures(t *testing.T) {
 		}
 	}
 }
+
+// Tokens that no expert takes are no work of the model's; rows that fill experts
+// up are work of the hardware's alone.
+func TestCapacityCountsOnce(t *testing.T) {
+	c := mixed(1, 4, 1).Config
+	all := c.FLOPs()
+	c.ExpertCapacity = 2
+	assert.Equal(t, all, c.FLOPs())
+	assert.Equal(t, float64(3*2*3*1024*4*512), c.PaddingFLOPs(), "as much again as the routed experts of three layers")
+	c.ExpertCapacity = 0.5
+	assert.Equal(t, all-3*2*3*1024*4*512/2, c.FLOPs())
+	assert.Zero(t, c.PaddingFLOPs())
+	c.ExpertCapacity = 5
+	assert.Equal(t, "expert_capacity", c.Validate()[0].Key, "more than all tokens")
+}

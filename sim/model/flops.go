@@ -12,8 +12,30 @@ func (c *Config) LayerFLOPs() float64 {
 	if c.Experts == 0 {
 		return c.DenseLayerFLOPs()
 	}
-	ffn := c.ExpertsPerToken*c.expertFFN() + c.SharedExpertFFN
-	return c.blockFLOPs(ffn) + 2*float64(c.Hidden*c.Experts)
+	routed := c.routedFLOPs() * c.kept()
+	return c.blockFLOPs(c.SharedExpertFFN) + routed + 2*float64(c.Hidden*c.Experts)
+}
+
+// routedFLOPs are those of the experts that a token is sent to.
+func (c *Config) routedFLOPs() float64 {
+	return 2 * float64(c.matrices()*c.Hidden*c.ExpertsPerToken*c.expertFFN())
+}
+
+// kept is the share of the tokens that balanced experts of some capacity take.
+func (c *Config) kept() float64 {
+	if c.ExpertCapacity == 0 {
+		return 1
+	}
+	return min(c.ExpertCapacity, 1)
+}
+
+// PaddingFLOPs returns the forward operations on rows that only fill experts up
+// to their capacity, for one token.
+func (c *Config) PaddingFLOPs() float64 {
+	if c.ExpertCapacity <= 1 {
+		return 0
+	}
+	return float64(c.Layers-c.DenseLayers) * c.routedFLOPs() * (c.ExpertCapacity - 1)
 }
 
 // DenseLayerFLOPs is LayerFLOPs of a layer without experts.
@@ -58,11 +80,14 @@ func (c *Config) FLOPs() float64 {
 	return f
 }
 
-// RecomputedFLOPs returns what recomputation adds a token.
-func (s *Spec) RecomputedFLOPs() float64 {
+// RecomputedFLOPs returns what a token's forward and backward do beyond the
+// model's operations: recomputation, and rows that fill experts up.
+func (s *Spec) RecomputedFLOPs() float64 { return s.recomputed() + 3*s.PaddingFLOPs() }
+
+func (s *Spec) recomputed() float64 {
 	switch {
 	case s.Checkpointing.Every > 0:
-		return s.LayersFLOPs()
+		return s.LayersFLOPs() + s.PaddingFLOPs()
 	case s.Checkpointing.Selective:
 		return float64(s.Layers) * s.CoreFLOPs()
 	case s.Checkpointing.Alternate:

@@ -18,11 +18,16 @@ func (b *builder) declareUnits(layers int) {
 		return
 	}
 	s := &b.sharded
-	for unit := range layers + 2 {
+	gathered := func() TensorID {
 		id := b.tensor("gathered_params", 0, 1, b.element()).id
+		b.chunk.Tensors[id].Gathered = true
+		return id
+	}
+	for unit := range layers + 2 {
+		id := gathered()
 		s.forward, s.backward = append(s.forward, id), append(s.backward, id)
 		if b.ReshardAfterForward && unit > 0 && unit <= layers {
-			s.backward[unit] = b.tensor("gathered_params", 0, 1, b.element()).id
+			s.backward[unit] = gathered()
 		}
 	}
 }
@@ -37,7 +42,7 @@ func (b *builder) gatheredFrom(unit int32, phase Phase) []TensorID {
 	if phase != Forward {
 		list, next = b.sharded.backward, unit-1
 	}
-	if next < 0 || int(next) >= len(list) {
+	if next < 0 || int(next) >= len(list) || b.GatherLate && phase != Forward {
 		return []TensorID{list[unit]}
 	}
 	return []TensorID{list[unit], list[next]}

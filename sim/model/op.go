@@ -104,6 +104,8 @@ type Tensor struct {
 	// Kept tensors are allocated once, at their first use, and never freed:
 	// all chunks and micro-batches of a rank share the one of a Name.
 	Kept bool
+	// Gathered tensors hold parameters that FSDP has gathered.
+	Gathered bool
 }
 
 // Op is one operator.

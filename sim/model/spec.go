@@ -103,6 +103,9 @@ type Spec struct {
 	// ReshardAfterForward frees gathered parameters after the forward, so that
 	// the backward gathers them again (ZeRO-3); ZeRO-2 keeps them.
 	ReshardAfterForward bool
+	// GatherLate gathers a unit's parameters in the backward when they are
+	// needed, not beside the unit before (FSDP's BACKWARD_POST).
+	GatherLate bool
 }
 
 // LossKernels names the kernels of the cross-entropy.

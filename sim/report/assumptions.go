@@ -50,6 +50,8 @@ func jitter(c *step.Config) string {
 
 func gradientAssumption(c *step.Config) string {
 	switch {
+	case c.Parallel.ZeRO >= 2 && c.Parallel.PP > 1:
+		return "FSDP in a pipeline gathers a stage's weights once a step and scatters gradients behind the last micro-batch; in between both are whole, whatever the stage of ZeRO."
 	case c.Parallel.ZeRO >= 2:
 		return "Gradients are scattered behind each layer's backward, in every micro-batch, beside the computation (FSDP)."
 	case c.Parallel.OverlapGradReduce:

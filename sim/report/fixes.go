@@ -73,6 +73,11 @@ func candidates(c *step.Config) []candidate {
 	if c.Parallel.ZeRO >= 2 && c.Parallel.FSDPGroup > 0 {
 		add("parallel.fsdp_group", 0, 1.04, func(v *step.Config) bool { v.Parallel.FSDPGroup = 0; return true })
 	}
+	for _, f := range []int{2, 4, 8, 16} {
+		if c.Model.Experts > 0 {
+			add("parallel.ep", c.Parallel.EP*f, 0.99, func(v *step.Config) bool { v.Parallel.EP *= f; return true })
+		}
+	}
 	out = append(out, memoryCandidates(c)...)
 	if c.Training.Recompute == "none" || c.Training.Recompute == "" {
 		add("training.recompute", "selective", 1.05, func(v *step.Config) bool { v.Training.Recompute = "selective"; return true })
@@ -134,6 +139,9 @@ func addSplit(out *[]candidate, c *step.Config, f int) {
 		return true
 	}
 	*out = append(*out, candidate{"parallel.tp", c.Parallel.TP * f, 1 + 0.1*float64(f), func(v *step.Config) bool {
+		if v.Parallel.ETP == v.Parallel.TP { // what it is unless said otherwise
+			v.Parallel.ETP *= f
+		}
 		v.Parallel.TP *= f
 		kv := v.Model.KV()
 		return trade(v) && v.Parallel.TP <= v.Cluster.DomainSize() && v.Model.Heads%int64(v.Parallel.TP) == 0 &&

@@ -261,7 +261,10 @@ func (a *account) apply(cc *chunkCode, tensors []model.Tensor, refs []memory.Ref
 		return
 	}
 	kind := memory.Temporaries
-	if cc.saved[op.tensor] {
+	switch {
+	case t.Gathered && cc.saved[op.tensor]: // from the forward to the backward
+		kind = memory.Weights
+	case cc.saved[op.tensor]:
 		kind = memory.Activations
 	}
 	refs[op.tensor] = a.malloc(t.Name, t.Bytes, kind)

@@ -44,7 +44,7 @@ func (c *Config) spec() (*model.Spec, error) {
 		SerialTP:         c.serialTP(),
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
 		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
-		GatherParams: c.Parallel.ZeRO >= 2 && !c.gathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3,
+		GatherParams: c.Parallel.ZeRO >= 2 && !c.gathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3, GatherLate: c.Parallel.BackwardPrefetch == "post",
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2 || c.gathersOnce(),
 		Modules: c.modules(), Eager: c.Host.Framework == "eager", ScatterGather: c.scatterGather(),

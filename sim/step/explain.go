@@ -50,6 +50,7 @@ func (e *explainer) state() {
 	if layout == shardedLayout {
 		e.spread(memory.Weights, "weight shards", 4)
 		e.spread(memory.Gradients, "gradient shards", 4)
+		e.unsharded(n)
 	} else {
 		e.add(memory.Weights, n*j.dp.paramBytes, "weights", "%d parameters x %d B", n, j.dp.paramBytes)
 		e.gradients(n, layout)
@@ -57,6 +58,25 @@ func (e *explainer) state() {
 	}
 	e.spread(memory.Optimizer, "optimizer states", j.opt.States)
 	e.frozen(layout)
+}
+
+// unsharded is what FSDP holds whole: a pipeline's stage during a step, else the
+// units that stay gathered from the forward to the backward.
+func (e *explainer) unsharded(n int64) {
+	if e.job.Config.gathersOnce() {
+		e.add(memory.Weights, n*e.job.dp.paramBytes, "gathered weights", "%d parameters x %d B during a step", n, e.job.dp.paramBytes)
+		e.add(memory.Gradients, n*e.job.dp.gradBytes, "unsharded gradients", "%d parameters x %d B during a step", n, e.job.dp.gradBytes)
+		return
+	}
+	var sum int64
+	for _, cc := range e.stage.chunks {
+		for id := range cc.chunk.Tensors {
+			if t := &cc.chunk.Tensors[id]; t.Gathered && cc.saved[id] {
+				sum += t.Bytes
+			}
+		}
+	}
+	e.add(memory.Weights, sum, "gathered weights", "of the units that stay gathered between forward and backward")
 }
 
 // spread adds what ZeRO shares out, apart for experts that other ranks share.
@@ -171,7 +191,7 @@ type keptLayer struct {
 func keptByLayer(cc *chunkCode) (layers []keptLayer, ends int64) {
 	for id := range cc.chunk.Tensors {
 		t := &cc.chunk.Tensors[id]
-		if t.Bytes == 0 || !cc.saved[id] || !writtenIn(cc.chunk.Forward, model.TensorID(id)) {
+		if t.Bytes == 0 || t.Gathered || !cc.saved[id] || !writtenIn(cc.chunk.Forward, model.TensorID(id)) {
 			continue
 		}
 		name, _, ok := strings.Cut(t.Name, ".")

@@ -67,8 +67,8 @@ func Build(c *Config) (*Job, error) {
 
 func (j *Job) buildModel() error {
 	c := j.Config
-	if c.Parallel.EP > 1 && c.Model.Experts == 0 {
-		return fmt.Errorf("parallel.ep: expert parallelism needs a mixture-of-experts model; write ep = 1")
+	if key, text := c.ExpertProblem(); key != "" {
+		return fmt.Errorf("%s: %s", key, text)
 	}
 	spec, err := c.spec()
 	if err != nil {
