@@ -40,7 +40,7 @@ func newPlanCommand(a *app) *cobra.Command {
 		Use:   "plan SCENARIO",
 		Short: "Search the layouts that fit and are fastest",
 		Long: `plan takes the model, the cluster and the global batch of a scenario and
-searches tensor, pipeline, data and context parallelism, micro-batches and their
+searches tensor, pipeline, data, context and expert parallelism, micro-batches and their
 size, schedule, virtual stages, recomputation, ZeRO and sequence parallelism.
 Layouts that a proved bound or the memory account rules out are not simulated;
 the results are those of simulating all. Tensor and context parallelism stay
