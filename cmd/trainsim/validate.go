@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -42,7 +43,11 @@ Megatron-Core job's: distributed optimizer, bf16, 1F1B, sequence parallel with
 tensor parallel, no recomputation, one sequence a micro-batch, on ` + scenarios.RankMemoryCluster + `
 (or --cluster). Where there are no columns layers and microbatches, the last word
 of source is read as a job's label, as in llama3_70b_l12_tp1_pp2_dp4_mbc4: 12
-layers, 4 micro-batches; without one they are the preset's layers and pp.`,
+layers, 4 micro-batches; without one they are the preset's layers and pp.
+
+A table of training runs has these columns, in any order; those with a star it
+must have:
+` + runColumns(),
 		Example: `  trainsim validate runs.csv
   trainsim validate rank_memory.csv --plot memory.png
   trainsim validate gemm.csv attention.csv --json
@@ -56,6 +61,23 @@ layers, 4 micro-batches; without one they are the preset's layers and pp.`,
 	cmd.Flags().StringVar(&v.cluster, "cluster", "", "predict collectives and rank memory on the cluster preset `NAME`, whatever machine the table names")
 	cmd.Flags().IntVar(&v.jobs, "jobs", 0, "predict `N` rows at a time; 0 is one a core")
 	return cmd
+}
+
+// runColumns lists the columns of a table of runs for the help text.
+func runColumns() string {
+	var b strings.Builder
+	for _, c := range scenarios.RunColumns() {
+		star := " "
+		if c.Required {
+			star = "*"
+		}
+		text := c.Text
+		if len(c.Values) > 0 {
+			text += " (" + strings.Join(c.Values, ", ") + ")"
+		}
+		fmt.Fprintf(&b, "  %s%-20s  %s\n", star, c.Name, text)
+	}
+	return strings.TrimRight(b.String(), "\n")
 }
 
 func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
