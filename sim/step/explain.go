@@ -6,7 +6,6 @@ import (
 
 	"trainsim/memory"
 	"trainsim/sim/model"
-	"trainsim/sim/trace"
 )
 
 // Line is one part of a stage's memory with the formula that it follows from.
@@ -24,8 +23,8 @@ type Line struct {
 func (j *Job) Explain(stage int) []Line {
 	e := &explainer{job: j, stage: &j.stages[stage]}
 	e.state()
-	for i, cc := range e.stage.chunks {
-		e.activations(i, cc)
+	for i, f := range flights(e.stage) {
+		e.activations(i, f)
 	}
 	e.outside(stage)
 	return e.lines
@@ -145,8 +144,8 @@ func (e *explainer) frozen(layout stateLayout) {
 // activations explains what a chunk keeps from the forward to the backward: of
 // layers that keep the same, the first one tensor by tensor, all layers, and the
 // ends.
-func (e *explainer) activations(index int, cc *chunkCode) {
-	flight := e.job.inFlight(e.stage, index)
+func (e *explainer) activations(index int, f flight) {
+	cc := e.stage.chunks[index]
 	layers, ends := keptByLayer(cc)
 	all := ends
 	var terms []string
@@ -176,7 +175,8 @@ func (e *explainer) activations(index int, cc *chunkCode) {
 		name = fmt.Sprintf("activations of chunk %d", index)
 	}
 	terms = append(terms, fmt.Sprintf("%d B at the ends", ends))
-	e.add(memory.Activations, flight*all, name, "%d micro-batches in flight x (%s)", flight, strings.Join(terms, " + "))
+	e.add(memory.Activations, f.whole*all, name, "%d micro-batches in flight x (%s)", f.whole, strings.Join(terms, " + "))
+	e.add(memory.Activations, f.late*lateBytes(cc), name+" for weights", "%d micro-batches x %d B that the gradients of the weights still need", f.late, lateBytes(cc))
 }
 
 // keptLayer is what one layer keeps from the forward to the backward.
@@ -218,27 +218,6 @@ func writtenIn(ops []model.Op, id model.TensorID) bool {
 		}
 	}
 	return false
-}
-
-// inFlight returns how many micro-batches of a chunk are between forward and
-// backward at most.
-func (j *Job) inFlight(s *stage, chunk int) int64 {
-	var now, most int64
-	for i := range s.script {
-		for _, p := range s.script[i].list() {
-			if p.microbatch < 0 || int(p.chunk) != chunk {
-				continue
-			}
-			switch p.kind {
-			case trace.Forward:
-				now++
-				most = max(most, now)
-			case trace.Backward, trace.BackwardWeight:
-				now--
-			}
-		}
-	}
-	return most
 }
 
 // outside explains what PyTorch's allocator does not hold.

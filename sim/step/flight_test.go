@@ -1,0 +1,40 @@
+package step_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
+	"trainsim/sim/step"
+)
+
+// What is explained of the activations adds up to those of the account, also
+// where chunks have their most at different times and where the gradients of
+// weights come late.
+func TestExplainedActivationsAddUp(t *testing.T) {
+	for _, s := range []struct {
+		kind, recompute string
+		chunks          int
+	}{{"1f1b", "none", 1}, {"gpipe", "none", 1}, {"interleaved", "none", 2}, {"zb-h1", "none", 1}, {"zb-h1", "full", 1}, {"zb-v", "none", 2}, {"dualpipev", "none", 2}} {
+		t.Run(s.kind+" "+s.recompute, func(t *testing.T) {
+			c := small(t, step.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
+			c.Schedule.VirtualStages, c.Training.Recompute = s.chunks, s.recompute
+			c.Model.Bare, c.Schedule.MicrobatchSize = true, 4
+			j, err := step.Build(c)
+			require.NoError(t, err)
+			ranks, err := j.Account()
+			require.NoError(t, err)
+			for r := range ranks {
+				var sum int64
+				for _, l := range j.Explain(r) {
+					if l.Kind == memory.Activations && !l.Detail {
+						sum += l.Bytes
+					}
+				}
+				assert.InEpsilon(t, ranks[r].AtPeak[memory.Activations], sum, 0.08, "rank %d", r)
+			}
+		})
+	}
+}
