@@ -93,6 +93,9 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 		all = append(all, rows...)
 	}
 	score, err := v.score(cmd.Context(), all)
+	if err == nil {
+		err = v.addDoubts(cmd.Context(), all, score)
+	}
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ import (
 // predictor is a row with the work that fills in its prediction.
 type predictor struct {
 	row     report.Scored
+	config  *step.Config                                // of a training run, else nil
 	predict func(context.Context, *report.Scored) error // nil for a skipped row
 }
 
@@ -96,6 +97,7 @@ func predictRun(run *scenarios.Run) predictor {
 		p.row.MeasuredBytes = &run.MemoryBytes
 	}
 	if run.Config != nil {
+		p.config = run.Config
 		p.predict = func(ctx context.Context, s *report.Scored) error {
 			res, err := step.Run(ctx, run.Config, step.Options{NoRecording: true, Fold: true})
 			if err == nil {

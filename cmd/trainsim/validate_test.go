@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +131,31 @@ func TestValidateStateBytes(t *testing.T) {
 	for _, f := range s.Families {
 		assert.Zero(t, f.MemoryWorst, f.Family)
 	}
+}
+
+// Memory as unfused attention with dropout needs it, written beside other columns,
+// puts these in doubt, and beside its own it does not.
+func TestValidateDoubtsColumnsThatMemoryContradicts(t *testing.T) {
+	table := func(columns string, gib [3]float64) string {
+		var b strings.Builder
+		b.WriteString("id,layers,hidden,heads,ffn,mlp,norm,vocab,seq,cluster,gpus,tp,pp,dp,microbatch_size,microbatches,schedule,precision,attention,dropout,peak_mem_gib\n")
+		for i, size := range gib {
+			fmt.Fprintf(&b, "wide-%d,8,2048,16,8192,gelu,layernorm,50304,1024,zb-a100-80gb,4,1,4,1,%d,8,1f1b,bf16,%s,%.4f\n", i, 1<<i, columns, size)
+		}
+		path := filepath.Join(t.TempDir(), "runs.csv")
+		require.NoError(t, os.WriteFile(path, []byte(b.String()), 0o666))
+		return path
+	}
+	var gib [3]float64
+	for i, r := range scoreOf(t, table("unfused,1", [3]float64{1, 1, 1})).Rows {
+		require.Empty(t, r.Skipped)
+		gib[i] = float64(*r.PredictedBytes) / (1 << 30)
+	}
+	assert.Empty(t, scoreOf(t, table("unfused,1", gib)).Doubts)
+	doubts := scoreOf(t, table("flash,0", gib)).Doubts
+	require.Len(t, doubts, 1)
+	assert.Contains(t, doubts[0], "wide: measured memory is")
+	assert.Contains(t, doubts[0], "0.0 % with attention = unfused, dropout = 1;")
 }
 
 func TestValidateRefusesOtherFiles(t *testing.T) {

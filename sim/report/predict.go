@@ -11,9 +11,15 @@ func (s *Scored) Predict(res *step.Result) {
 	if res.OOM != nil {
 		s.OutcomePredicted = OutcomeOOM
 	}
+	s.PredictPeak(res.Memory)
+}
+
+// PredictPeak fills the prediction of memory by that of the fullest rank, by the
+// metric of the row.
+func (s *Scored) PredictPeak(ranks []step.RankMemory) {
 	var most int64
-	for i := range res.Memory {
-		most = max(most, memoryBy(&res.Memory[i], s.MemoryMetric))
+	for i := range ranks {
+		most = max(most, memoryBy(&ranks[i], s.MemoryMetric))
 	}
 	s.PredictedBytes = &most
 }

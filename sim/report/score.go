@@ -81,6 +81,8 @@ type Family struct {
 type Score struct {
 	Rows     []Scored `json:"rows"`
 	Families []Family `json:"families"`
+	// Doubts name families whose measurements fit other columns than theirs.
+	Doubts []string `json:"doubts,omitempty"`
 }
 
 // NewScore compares the rows and sums them up by family, in the order in which

@@ -14,6 +14,7 @@ func (s *Score) WriteText(w io.Writer) error {
 	s.rowTable(&b)
 	s.familyTable(&b)
 	s.skippedList(&b)
+	s.doubtList(&b)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -151,6 +152,12 @@ func (s *Score) skippedList(b *strings.Builder) {
 	}
 	if n > maxSkipped {
 		fmt.Fprintf(b, "  ... and %d more (--json has all)\n", n-maxSkipped)
+	}
+}
+
+func (s *Score) doubtList(b *strings.Builder) {
+	if len(s.Doubts) > 0 {
+		fmt.Fprintf(b, "\nColumns in doubt\n  %s\n", strings.Join(s.Doubts, "\n  "))
 	}
 }
 

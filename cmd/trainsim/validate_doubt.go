@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"trainsim/sim/model"
+	"trainsim/sim/report"
+	"trainsim/sim/step"
+)
+
+// Measured memory tells which settings a job had: it depends on few of them, and
+// on those by much. Where a family of runs contradicts its own columns and agrees
+// with others, validate says so; its predictions stay those of the columns.
+const (
+	doubtFrom  = 0.15 // mean error of memory from which a family is looked into
+	doubtBelow = 0.05 // and below which other columns explain it
+	doubtRows  = 3    // fewer rows prove nothing
+)
+
+// reading is another way to read the columns of a run.
+type reading struct {
+	text  string
+	apply func(*step.Config)
+}
+
+// readings lists the other values of the columns that decide what a layer keeps.
+var readings = []reading{
+	{"dropout = 1", func(c *step.Config) { c.Training.Dropout = true }},
+	{"dropout = 0", func(c *step.Config) { c.Training.Dropout = false }},
+	{"attention = unfused", func(c *step.Config) { c.Model.Attention = model.Unfused }},
+	{"attention = unfused, dropout = 1", func(c *step.Config) { c.Model.Attention, c.Training.Dropout = model.Unfused, true }},
+	{"attention = flash", func(c *step.Config) { c.Model.Attention = model.Flash }},
+	{"attention = flash, dropout = 0", func(c *step.Config) { c.Model.Attention, c.Training.Dropout = model.Flash, false }},
+	{"recompute = none", func(c *step.Config) { c.Training.Recompute = "none" }},
+	{"recompute = selective", func(c *step.Config) { c.Training.Recompute = "selective" }},
+	{"recompute = full", func(c *step.Config) { c.Training.Recompute = "full" }},
+}
+
+// addDoubts names the families whose measured memory fits other columns.
+func (v *validateCommand) addDoubts(ctx context.Context, all []predictor, score *report.Score) error {
+	for i := range score.Families {
+		f := &score.Families[i]
+		if f.MemoryN < doubtRows || f.MemoryMAPE < doubtFrom {
+			continue
+		}
+		var rows []predictor
+		for k := range all {
+			if p := &all[k]; p.config != nil && p.row.Family == f.Family && p.row.MeasuredBytes != nil {
+				rows = append(rows, *p)
+			}
+		}
+		text, err := v.doubt(ctx, rows, f.MemoryMAPE)
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			score.Doubts = append(score.Doubts, f.Family+": "+text)
+		}
+	}
+	return nil
+}
+
+// doubt finds the reading of a family's columns that its memory fits best; ""
+// where none fits well.
+func (v *validateCommand) doubt(ctx context.Context, rows []predictor, given float64) (string, error) {
+	best, least := "", doubtBelow
+	for _, r := range readings {
+		mean, err := v.memoryError(ctx, rows, r)
+		if err != nil {
+			return "", err
+		}
+		if mean < least {
+			best, least = r.text, mean
+		}
+	}
+	if best == "" {
+		return "", nil
+	}
+	return fmt.Sprintf("measured memory is %.0f %% off, and %.1f %% with %s; are the columns right?", 100*given, 100*least, best), nil
+}
+
+// memoryError is the mean error of the rows' memory under a reading; jobs that
+// cannot be count as missed by all of it.
+func (v *validateCommand) memoryError(ctx context.Context, rows []predictor, r reading) (float64, error) {
+	errors := make([]float64, len(rows))
+	err := inParallel(ctx, v.jobs, len(rows), func(i int) error {
+		c := *rows[i].config
+		r.apply(&c)
+		errors[i] = 1
+		if ranks, err := accountOf(&c); err == nil {
+			s := rows[i].row
+			s.PredictPeak(ranks)
+			errors[i] = math.Abs(float64(*s.PredictedBytes)/float64(*s.MeasuredBytes) - 1)
+		}
+		return ctx.Err()
+	})
+	sum := 0.0
+	for _, e := range errors {
+		sum += e
+	}
+	return sum / float64(max(len(rows), 1)), err
+}
