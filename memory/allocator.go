@@ -62,6 +62,8 @@ type Allocator struct {
 	keepPeak  bool
 	atPeak    bool    // nothing was freed since the latest peak
 	peakTable []block // the blocks at the latest peak that was left
+	// peakEntries is how many entries the trace had then.
+	peakEntries int
 }
 
 // New returns an allocator that holds nothing.

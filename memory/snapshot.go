@@ -88,10 +88,25 @@ func (a *Allocator) SegmentsAtPeak() []Segment {
 	return a.list(a.peakTable)
 }
 
+// SnapshotAtPeak returns what Snapshot would have returned when allocated memory
+// was at its peak, so that the trace ends where the segments were taken. It
+// needs Config.KeepPeak.
+func (a *Allocator) SnapshotAtPeak() *Snapshot {
+	s := a.Snapshot()
+	if !a.atPeak {
+		s.Segments = a.SegmentsAtPeak()
+		s.Traces[a.device] = s.Traces[a.device][:a.peakEntries]
+	}
+	return s
+}
+
 // leavePeak saves the blocks when the first of them is freed after a peak.
 func (a *Allocator) leavePeak() {
 	a.atPeak = false
 	a.peakTable = append(a.peakTable[:0], a.blocks...)
+	if a.trace != nil {
+		a.peakEntries = len(a.trace.entries)
+	}
 }
 
 // list lists the segments of a table of blocks.

@@ -289,9 +289,13 @@ func (a *account) malloc(what string, bytes int64, kind memory.Kind) memory.Ref 
 	return ref
 }
 
+// free returns a tensor. Behind a failure it stays: the job has ended there, and
+// what the allocator held at that moment is what a snapshot shows.
 func (a *account) free(ref *memory.Ref) {
 	if *ref != 0 {
-		a.alloc.Free(*ref)
+		if a.full == nil {
+			a.alloc.Free(*ref)
+		}
 		*ref = 0
 	}
 }

@@ -10,18 +10,16 @@ import (
 // Snapshot replays the allocations of a stage's first rank once more and
 // returns the allocator as torch.cuda.memory._snapshot would: its segments when
 // most was allocated, or when an allocation failed, and with history every
-// request so far.
+// request up to then.
 func (j *Job) Snapshot(stage int, history bool) (*memory.Snapshot, error) {
 	a, err := j.newAccount(stage, int64(j.Config.GPU.Memory), func(c *memory.Config) { c.KeepPeak, c.Trace = true, history })
 	if err != nil {
 		return nil, err
 	}
-	failed := a.run(context.Background()) != nil
-	s := a.alloc.Snapshot()
-	if !failed {
-		s.Segments = a.alloc.SegmentsAtPeak()
+	if a.run(context.Background()) != nil {
+		return a.alloc.Snapshot(), nil
 	}
-	return s, nil
+	return a.alloc.SnapshotAtPeak(), nil
 }
 
 // blocks returns the fullest device's allocator as a recording keeps it: what

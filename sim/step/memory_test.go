@@ -193,7 +193,7 @@ func TestExplanationAddsUp(t *testing.T) {
 	}
 }
 
-// The snapshot holds the peak's bytes.
+// The snapshot holds the peak's bytes, and its history ends there.
 func TestSnapshotAtPeak(t *testing.T) {
 	j, err := step.Build(eager(t))
 	require.NoError(t, err)
@@ -201,16 +201,73 @@ func TestSnapshotAtPeak(t *testing.T) {
 	require.NoError(t, err)
 	s, err := j.Snapshot(0, true)
 	require.NoError(t, err)
-	var live int64
+	inUse := activeBlocks(s)
+	assert.Equal(t, ranks[0].PeakAllocated, sum(inUse))
+	assert.Equal(t, inUse, tracedBlocks(s))
+}
+
+// A job that fails leaves the allocator as the failing request met it.
+func TestSnapshotAtAFailure(t *testing.T) {
+	c := eager(t)
+	c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
+	c.GPU.Memory /= 2
+	j, err := step.Build(c)
+	require.NoError(t, err)
+	ranks, err := j.Account()
+	require.NoError(t, err)
+	require.NotNil(t, ranks[0].OOM)
+	s, err := j.Snapshot(0, true)
+	require.NoError(t, err)
+	trace := s.Traces[0]
+	assert.Equal(t, memory.ActionOOM, trace[len(trace)-1].Action)
+	inUse := activeBlocks(s)
+	assert.Equal(t, ranks[0].OOM.Err.Allocated, sum(inUse))
+	assert.Equal(t, inUse, tracedBlocks(s))
+	var reserved int64
+	for i := range s.Segments {
+		reserved += s.Segments[i].Size
+	}
+	assert.Equal(t, ranks[0].OOM.Err.Reserved, reserved)
+}
+
+// activeBlocks is what a snapshot's segments have in use, bytes by address.
+func activeBlocks(s *memory.Snapshot) map[int64]int64 {
+	out := make(map[int64]int64)
 	for i := range s.Segments {
 		for _, b := range s.Segments[i].Blocks {
 			if b.State != memory.Inactive {
-				live += b.Size
+				out[b.Addr] = b.Size
 			}
 		}
 	}
-	assert.Equal(t, ranks[0].PeakAllocated, live)
-	assert.NotEmpty(t, s.Traces[0])
+	return out
+}
+
+// tracedBlocks is what a snapshot's trace leaves in use, with the bytes of the
+// segments' blocks: the trace has what was asked for.
+func tracedBlocks(s *memory.Snapshot) map[int64]int64 {
+	size, out := make(map[int64]int64), make(map[int64]int64)
+	for i := range s.Segments {
+		for _, b := range s.Segments[i].Blocks {
+			size[b.Addr] = b.Size
+		}
+	}
+	for _, e := range s.Traces[0] {
+		switch e.Action {
+		case memory.ActionAlloc:
+			out[e.Addr] = size[e.Addr]
+		case memory.ActionFreeCompleted:
+			delete(out, e.Addr)
+		}
+	}
+	return out
+}
+
+func sum(blocks map[int64]int64) (bytes int64) {
+	for _, n := range blocks {
+		bytes += n
+	}
+	return bytes
 }
 
 // A layout that lives on retries pays for the driver's work; with room it is
