@@ -71,6 +71,19 @@ func TestConfigWithTopology(t *testing.T) {
 	assert.ErrorContains(t, c.Validate(), "the topology has 8 GPUs")
 }
 
+// Nodes of a topology need its cards and their rate: links without a rate
+// would carry transfers that never end.
+func TestNodesOfATopologyNeedCardsWithARate(t *testing.T) {
+	c := Config{Topology: parseTopo(t, "a100-4gpu-nv4-4nic"), Nodes: 2}
+	assert.ErrorContains(t, c.Validate(), "nic_bandwidth: 2 nodes need it")
+	c.NICBandwidth = 25e9
+	require.NoError(t, c.Validate())
+	c.Nodes = 1 << 19
+	assert.ErrorContains(t, c.Validate(), "more than 1048576 GPUs")
+	c = Config{Topology: parseTopo(t, "a100-4gpu-nv4-nonic"), Nodes: 2, NICs: 4, NICBandwidth: 25e9}
+	assert.ErrorContains(t, c.Validate(), "nics: 2 nodes need network cards, and the topology has none")
+}
+
 // presetOf decodes a cluster preset with the one that it stands on.
 func presetOf(t *testing.T, name string) Config {
 	text, err := os.ReadFile(filepath.Join("..", "scenarios", "clusters", name+".toml"))

@@ -51,8 +51,12 @@ func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
 	if c.GPUsPerNode > 1024 {
 		bad("gpus_per_node", "%d is more than 1024", c.GPUsPerNode)
 	}
-	if c.GPUsPerNode > 0 && c.Nodes > maxDevices/c.GPUsPerNode {
-		bad("nodes", "%d nodes of %d GPUs are more than %d GPUs", c.Nodes, c.GPUsPerNode, maxDevices)
+	per := c.GPUsPerNode
+	if c.Topology != nil {
+		per = c.Topology.GPUs()
+	}
+	if per > 0 && c.Nodes > maxDevices/per {
+		bad("nodes", "%d nodes of %d GPUs are more than %d GPUs", c.Nodes, per, maxDevices)
 	}
 	for _, f := range []struct {
 		key string
@@ -164,17 +168,17 @@ func (c *Config) checkNetwork(bad func(key, format string, args ...any)) {
 	if int(c.Fabric) >= len(fabricNames) {
 		bad("fabric", "unknown; write one of %v", fabricNames)
 	}
-	nics := c.NICs
-	if c.Topology != nil && c.Topology.NICs() > 0 {
-		nics = c.Topology.NICs()
+	if c.Nodes < 2 || c.Topology == nil && c.Nodes*c.GPUsPerNode <= c.NVLinkDomain {
+		return // one machine, or machines that NVSwitches join
 	}
-	if c.Nodes > 1 && c.Nodes*c.GPUsPerNode <= c.NVLinkDomain {
-		return // NVSwitches join them
-	}
-	if c.Nodes > 1 && nics < 1 {
+	switch {
+	case c.Topology != nil && c.Topology.NICs() < 1:
+		bad("nics", "%d nodes need network cards, and the topology has none; take a topology that shows them, or write nodes = 1", c.Nodes)
+		return
+	case c.Topology == nil && c.NICs < 1:
 		bad("nics", "%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1", c.Nodes)
 	}
-	if c.Nodes > 1 && c.NICBandwidth <= 0 {
+	if c.NICBandwidth <= 0 {
 		bad("nic_bandwidth", "%d nodes need it; write a card's line rate such as \"400Gb/s\"", c.Nodes)
 	}
 }

@@ -20,6 +20,7 @@ type collectiveCommand struct {
 	*app
 	cluster, topology, gpu string
 	ranks, nodes           int
+	nicBandwidth           string
 	sizes                  string
 	with                   []string
 	nccl                   interconnect.Settings
@@ -60,6 +61,7 @@ func (c *collectiveCommand) register(cmd *cobra.Command) {
 	f.StringVar(&c.gpu, "gpu", "", "the GPU preset `NAME` of --topology's node")
 	f.IntVar(&c.ranks, "ranks", 0, "`N` GPUs take part (default: all of the nodes)")
 	f.IntVar(&c.nodes, "nodes", 0, "the cluster has `N` nodes (default: as many as the ranks need)")
+	f.StringVar(&c.nicBandwidth, "nic-bandwidth", "", "each network card has the line rate `RATE` in one direction, such as 400Gb/s (default: the cluster preset's)")
 	f.StringVar(&c.sizes, "sizes", "1K..1G", "`SIZES`: a range in powers of two (1K..1G) or of a factor (1K..1G*8), or a list (64K,1M)")
 	f.StringArrayVar(&c.with, "with", nil, "`OP:SIZE[@RANKS]` that runs at the same time; may be given again")
 	f.StringSliceVar(&c.nccl.Algo, "algo", nil, "allow only these `ALGORITHMS` (Ring, Tree, NVLS, NVLSTree, PAT, or Hierarchical)")
@@ -167,6 +169,9 @@ func (c *collectiveCommand) machine() (*collectiveMachine, error) {
 	if cfg.Nodes = c.nodes; cfg.Nodes == 0 {
 		cfg.Nodes = max(1, (c.ranks+perNode-1)/max(perNode, 1))
 	}
+	if err := c.network(cfg); err != nil {
+		return nil, err
+	}
 	top, err := interconnect.Build(*cfg)
 	if err != nil {
 		return nil, badInput(err)
@@ -184,6 +189,30 @@ func (c *collectiveCommand) machine() (*collectiveMachine, error) {
 	}
 	m.others, err = c.neighbours(m)
 	return m, err
+}
+
+// network puts the cards' rate into a cluster, and asks for what several nodes
+// of a topology lack.
+func (c *collectiveCommand) network(cfg *interconnect.Config) error {
+	if c.nicBandwidth != "" {
+		rate, err := sim.ParseBandwidth(c.nicBandwidth)
+		if err != nil {
+			return usagef("--nic-bandwidth: %w", err)
+		}
+		if rate <= 0 {
+			return usagef("--nic-bandwidth %s: write a card's line rate above 0, such as 400Gb/s", c.nicBandwidth)
+		}
+		cfg.NICBandwidth = rate
+	}
+	switch {
+	case cfg.Topology == nil || cfg.Nodes < 2:
+		return nil
+	case cfg.Topology.NICs() == 0:
+		return usagef("--topology %s: shows no network cards, which %d nodes need; take one that does, or --nodes 1 and at most %d ranks", c.topology, cfg.Nodes, cfg.Topology.GPUs())
+	case cfg.NICBandwidth == 0:
+		return usagef("--nic-bandwidth: %d nodes need it, and the topology does not tell; write a card's line rate such as 400Gb/s", cfg.Nodes)
+	}
+	return nil
 }
 
 // config returns the cluster's configuration: a preset's, or a node like the

@@ -80,6 +80,23 @@ func TestCollectiveOnATopology(t *testing.T) {
 	assert.Less(t, apart.Rows[0].Seconds, flat.Rows[0].Seconds)
 }
 
+// The cards of a topology get their rate from the command line, and so do
+// those of a preset.
+func TestCollectiveOverCardsOfAGivenRate(t *testing.T) {
+	for _, machine := range [][]string{
+		{"--topology", topoFile("a100-4gpu-nv4-4nic"), "--gpu", "a100-sxm4-80gb", "--ranks", "8"},
+		{"--cluster", "dgx-h100", "--ranks", "16"},
+	} {
+		var slow, fast collectiveTable
+		args := append([]string{"collective", "all-gather", "--sizes", "1G"}, machine...)
+		document(t, &slow, append(args, "--nic-bandwidth", "100Gb/s")...)
+		document(t, &fast, append(args, "--nic-bandwidth", "200Gb/s")...)
+		assert.Greater(t, slow.Rows[0].Seconds, 0.0)
+		assert.InDelta(t, 2, slow.Rows[0].Seconds/fast.Rows[0].Seconds, 0.1)
+		assert.Contains(t, slow.Rows[0].Bottleneck, "nic")
+	}
+}
+
 func TestCollectiveFigure(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "busbw.svg")
 	r := trainsim("collective", "reduce-scatter", "--cluster", "l40s-8x", "--plot", file)
@@ -93,19 +110,23 @@ func TestCollectiveRefuses(t *testing.T) {
 	for line, want := range map[string]string{
 		"scan --cluster dgx-h100": `unknown collective "scan"`,
 		"all-reduce":              "write either --cluster NAME or --topology FILE",
-		"all-reduce --cluster dgx-h100 --gpu a10-24gb":        "--gpu belongs to --topology",
-		"all-reduce --cluster dgx-h100 --sizes 4M..1M":        "write the smaller first",
-		"all-reduce --cluster dgx-h100 --sizes big":           `"big" is no size`,
-		"all-reduce --cluster dgx-h100 --sizes 9999999T":      "is no size",
-		"all-reduce --cluster dgx-h100 --ranks -1":            "numbers from 1",
-		"all-reduce --cluster dgx-h100 --ranks 9 --nodes 1":   "raise --nodes",
-		"all-reduce --cluster dgx-h100 --algo Rong":           `unknown algorithm "Rong"`,
-		"all-reduce --cluster dgx-h100 --algo PAT":            "no algorithm and protocol is left",
-		"all-reduce --cluster dgx-h100 --with all-gather":     "write OP:SIZE",
-		"all-reduce --cluster dgx-h100 --with scan:1M":        `unknown collective "scan"`,
-		"all-reduce --cluster dgx-h100 --with reduce:1M@0-99": "device 8 does not exist",
-		"all-reduce --cluster dgx-h100 --with reduce:1M@x":    `"x" are no ranks`,
-		"all-reduce --cluster dgx-h100 --plot x.gif":          "--plot x.gif: write a name that ends in .png, .svg, .pdf",
+		"all-reduce --cluster dgx-h100 --gpu a10-24gb":                       "--gpu belongs to --topology",
+		"all-reduce --cluster dgx-h100 --sizes 4M..1M":                       "write the smaller first",
+		"all-reduce --cluster dgx-h100 --sizes big":                          `"big" is no size`,
+		"all-reduce --cluster dgx-h100 --sizes 9999999T":                     "is no size",
+		"all-reduce --cluster dgx-h100 --ranks -1":                           "numbers from 1",
+		"all-reduce --cluster dgx-h100 --ranks 9 --nodes 1":                  "raise --nodes",
+		"all-reduce --cluster dgx-h100 --algo Rong":                          `unknown algorithm "Rong"`,
+		"all-reduce --cluster dgx-h100 --algo PAT":                           "no algorithm and protocol is left",
+		"all-reduce --cluster dgx-h100 --with all-gather":                    "write OP:SIZE",
+		"all-reduce --cluster dgx-h100 --with scan:1M":                       `unknown collective "scan"`,
+		"all-reduce --cluster dgx-h100 --with reduce:1M@0-99":                "device 8 does not exist",
+		"all-reduce --cluster dgx-h100 --with reduce:1M@x":                   `"x" are no ranks`,
+		"all-reduce --nodes 2 --topology " + topoFile("a100-4gpu-nv4-nonic"): "shows no network cards",
+		"all-reduce --ranks 8 --topology " + topoFile("a100-4gpu-nv4-4nic"):  "--nic-bandwidth: 2 nodes need it",
+		"all-reduce --cluster dgx-h100 --nic-bandwidth 400":                  "has no unit",
+		"all-reduce --cluster dgx-h100 --nic-bandwidth 0Gb/s":                "above 0",
+		"all-reduce --cluster dgx-h100 --plot x.gif":                         "--plot x.gif: write a name that ends in .png, .svg, .pdf",
 	} {
 		r := trainsim(append([]string{"collective"}, strings.Fields(line)...)...)
 		assert.Equal(t, exitUsage, r.code, line)
