@@ -109,6 +109,8 @@ type account struct {
 	startPeak int64
 	full      error
 	tensor    string
+	// failedAction and failedPC are the instruction at which an allocation failed.
+	failedAction, failedPC int32
 }
 
 // liveKey names a set of tensors: those of one chunk and micro-batch.
@@ -178,9 +180,9 @@ func (a *account) run(ctx context.Context) *OOM {
 			a.runAction(&script[i])
 		}
 		a.endStep()
-	}
-	if a.full != nil {
-		return a.oom()
+		if a.full != nil {
+			return a.oom()
+		}
 	}
 	return nil
 }
@@ -198,6 +200,7 @@ func (a *account) runAction(act *action) {
 	var refs [2][]memory.Ref
 	var cc [2]*chunkCode
 	var tensors [2][]model.Tensor
+	a.pc = 0
 	for i, p := range act.list() {
 		if p.microbatch >= 0 {
 			cc[i] = a.code(act, i)
@@ -308,7 +311,7 @@ func (a *account) passing(what string, bytes int64) {
 
 func (a *account) fail(err error, what string) {
 	if a.full == nil {
-		a.full, a.tensor = err, what
+		a.full, a.tensor, a.failedAction, a.failedPC = err, what, a.action, a.pc
 	}
 }
 

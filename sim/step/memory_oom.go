@@ -26,10 +26,10 @@ func (a *account) oom() *OOM {
 	o := &OOM{Rank: a.stage * a.job.Config.Parallel.columns(), Stage: a.stage, Step: a.step,
 		Tensor: a.tensor, Phase: "start-up", Action: "start-up", action: -1}
 	errors.As(a.full, &o.Err)
-	if a.action >= 0 {
-		act := &a.job.script(a.stage, a.evaluating)[a.action]
+	if a.failedAction >= 0 {
+		act := &a.job.script(a.stage, a.evaluating)[a.failedAction]
 		o.Action, o.Phase = a.job.compiler.names[act.name], a.phase(act)
-		o.action, o.pc, o.evaluating = a.action, a.pc, a.evaluating
+		o.action, o.pc, o.evaluating = a.failedAction, a.failedPC, a.evaluating
 	}
 	return o
 }

@@ -10,6 +10,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // accounts is the memory of every stage of a job.
@@ -228,6 +229,32 @@ func TestSnapshotAtAFailure(t *testing.T) {
 		reserved += s.Segments[i].Size
 	}
 	assert.Equal(t, ranks[0].OOM.Err.Reserved, reserved)
+}
+
+// The time of a failure is that of its operator: when the stack of what a larger
+// device would hold first has the bytes that were not there.
+func TestTimeOfAFailure(t *testing.T) {
+	c := eager(t)
+	c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
+	c.GPU.Memory /= 2
+	res := run(t, c, step.Options{})
+	require.NotNil(t, res.OOM)
+	assert.Equal(t, 0, res.OOM.Step, "the first evaluation")
+	e := res.OOM.Err
+	var stack int64
+	held := map[int32]int64{}
+	for _, s := range res.Recording.Samples() {
+		if k := res.Recording.Counters[s.Counter]; k.Kind != trace.MemoryByKind {
+			continue
+		}
+		stack += s.Value - held[s.Counter]
+		held[s.Counter] = s.Value
+		if stack >= e.Allocated+e.External+e.Rounded {
+			assert.Equal(t, s.At, res.OOMAt)
+			return
+		}
+	}
+	assert.Fail(t, "the stack never grows so high")
 }
 
 // activeBlocks is what a snapshot's segments have in use, bytes by address.
