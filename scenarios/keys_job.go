@@ -115,6 +115,7 @@ var faultKeys = []Key{
 var trainingKeys = []Key{
 	{Path: "training", Text: "Precision, optimizer and recomputation."},
 	{Path: "training.precision", Default: `"bf16"`, Values: []string{"fp32", "fp16", "bf16", "fp8"}, Text: "Number format of the matrix products. Except with fp32, weights are kept in 16 bits beside a 32-bit master copy in the optimizer."},
+	{Path: "training.fp8_param_gather", Unit: boolean, Default: "false", Text: "Megatron-LM's flag: with precision fp8, the layers' matrices are kept and gathered in 8 bits instead of as 8-bit copies beside weights of 16 bits."},
 	{Path: "training.grad_precision", Default: `"fp32"`, Values: []string{"fp32", "bf16", "fp16"}, Text: "Number format in which gradients accumulate and are reduced."},
 	{Path: "training.optimizer", Default: `"adam"`, Values: []string{"adam", "sgd", "sgd-momentum", "adam-8bit", "adafactor"}, Text: "The optimizer, which decides how many bytes of state a parameter has."},
 	{Path: "training.recompute", Default: `"none"`, Values: []string{"none", "selective", "full", "every-n", "sqrt"},

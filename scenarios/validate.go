@@ -151,6 +151,13 @@ func (l *loader) checkTraining(cfg *step.Config) {
 	if t.Recompute == "every-n" && t.RecomputeN < 1 {
 		l.problem("training.recompute_layers", []string{"training.recompute"}, "%d is not a number of layers; write 1 or more", t.RecomputeN)
 	}
+	switch {
+	case !t.FP8ParamGather:
+	case t.Precision != "fp8":
+		l.problem("training.fp8_param_gather", []string{"training.precision"}, "weights are in 8 bits only with precision \"fp8\"; write that, or false")
+	case cfg.Host.Framework != "" && cfg.Host.Framework != "megatron":
+		l.problem("training.fp8_param_gather", []string{"host.framework"}, "is Megatron-LM's, not framework %q's; write framework = \"megatron\", or false", cfg.Host.Framework)
+	}
 	if cfg.Memory.Fraction <= 0 {
 		l.problem("memory.memory_fraction", nil, "0 leaves no memory; write a share above 0 and at most 1.0")
 	}

@@ -20,7 +20,7 @@ func (b *builder) declareUnits(layers int) {
 	s := &b.sharded
 	gathered := func() TensorID {
 		id := b.tensor("gathered_params", 0, 1, b.element()).id
-		b.chunk.Tensors[id].Gathered = true
+		b.chunk.Tensors[id].Weights = true
 		return id
 	}
 	for unit := range layers + 2 {

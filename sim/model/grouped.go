@@ -20,33 +20,32 @@ func (b *builder) expertLayers(x value) value {
 // own (Transformer Engine's GroupedLinear).
 func (b *builder) grouped(name string, x value, width int64) value {
 	y := b.tensor(name+".out", x.rows, width, b.element())
-	b.cast(name, b.phase, x)
+	in := b.quantize(name, b.phase, x, b.localExperts()*width)
 	w := b.widen(name, b.phase, b.localExperts()*width, x.width)
-	b.products(name, b.phase, b.gemm(b.rowsEach(x), width, x.width, gpu.TN), append(w, x.id), ids(y))
+	b.products(name, b.phase, b.gemm(b.rowsEach(x), width, x.width, gpu.TN), append(w, in.rows.id), ids(y))
 	for range b.localExperts() {
 		b.addExpert(x.width * width)
 	}
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
-		b.groupedBackward(name, x, y)
+		b.groupedBackward(name, x, in.columns, y)
 	})
 	return y
 }
 
-func (b *builder) groupedBackward(name string, x, y value) {
-	dy := b.grad(y)
-	b.cast(name+".dy", BackwardInput, dy)
+func (b *builder) groupedBackward(name string, x, kept, y value) {
+	dy := b.quantize(name+".dy", BackwardInput, b.grad(y), 0)
 	dx := b.like(name+".dx", x)
 	w := b.widen(name+".dgrad", BackwardInput, b.localExperts()*y.width, x.width)
-	b.products(name+".dgrad", BackwardInput, b.gemm(b.rowsEach(x), x.width, y.width, gpu.NN), append(w, dy.id), ids(dx))
+	b.products(name+".dgrad", BackwardInput, b.gemm(b.rowsEach(x), x.width, y.width, gpu.NN), append(w, dy.rows.id), ids(dx))
 	if !b.LoRA.On() {
 		writes := b.weightGradTensor(name, y.width, x.width)
 		if b.WeightGrads == NewWeightGrads { // one for each expert
 			t := &b.chunk.Tensors[writes[0]]
 			t.Rows, t.Bytes = t.Rows*b.localExperts(), t.Bytes*b.localExperts()
 		}
-		b.products(name+".wgrad", BackwardWeight, b.weightGrad(y.width, x.width, b.rowsEach(x)), ids(x, dy, dx), b.keepGrad(writes))
+		b.products(name+".wgrad", BackwardWeight, b.weightGrad(y.width, x.width, b.rowsEach(x)), ids(kept, dy.columns, dx), b.keepGrad(writes))
 		b.addGrad(name, b.localExperts()*y.width*x.width)
 	}
 	b.setGrad(x, dx)

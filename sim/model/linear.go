@@ -15,7 +15,7 @@ const (
 	replicated              // not cut
 )
 
-// gemm returns the kernel of y[m,n] = x[m,k] w.
+// gemm returns the kernel of y[m,n] = x[m,k] w, in the precision of the layers.
 func (b *builder) gemm(m, n, k int64, layout gpu.Layout) gpu.Kernel {
 	out := b.Precision
 	if out == gpu.FP8 {
@@ -62,19 +62,9 @@ func (b *builder) weightGradTensor(name string, out, in int64) []TensorID {
 	return ids(b.tensor(name+".weight_grad", out, in, b.element()))
 }
 
-// cast emits FP8's quantisation of v, with the transpose that the backward
-// needs (Transformer Engine's cast-transpose); nothing in other precisions.
-func (b *builder) cast(name string, phase Phase, v value) {
-	if b.Precision != gpu.FP8 {
-		return
-	}
-	n := v.rows * v.width
-	b.memory(name+".cast", phase, gpu.Copy, 2*n, 2*n, ids(v), nil)
-}
-
 // linear multiplies x by a matrix of width outputs (this rank's share).
 func (b *builder) linear(name string, x value, width int64, how split, bias bool) value {
-	full, y, out := b.product(name, x, width, how)
+	in, full, y, out := b.product(name, x, width, how)
 	b.addWeights(x.width*width, name != "logits")
 	if bias {
 		b.addWeights(width, false)
@@ -82,7 +72,7 @@ func (b *builder) linear(name string, x value, width int64, how split, bias bool
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
-		b.linearBackward(name, x, full, y, out, how, bias)
+		b.linearBackward(name, x, in, full, y, out, how, bias)
 	})
 	if b.LoRA.adapts(name) {
 		return b.adapter(name, x, out)
@@ -92,17 +82,17 @@ func (b *builder) linear(name string, x value, width int64, how split, bias bool
 
 // product emits the matrix product with the collectives around it, or takes what
 // an earlier run of it left.
-func (b *builder) product(name string, x value, width int64, how split) (full, y, out value) {
+func (b *builder) product(name string, x value, width int64, how split) (in operand, full, y, out value) {
 	saves := b.savesProduct()
 	if saves && b.phase == Recompute {
-		return b.recall(), b.recall(), b.recall()
+		return operand{x, x}, b.recall(), b.recall(), b.recall()
 	}
-	full, gathering := b.gather(name, x, how)
+	in = b.quantize(name, b.phase, x, width)
+	full, gathering := b.gather(name, in.rows, how)
 	y = b.tensor(name+".out", full.rows, width, b.element())
-	b.cast(name, b.phase, full)
 	out, scattering := b.reduceBeside(name, y, how)
 	w := b.widen(name, b.phase, width, x.width)
-	b.kernel(name, b.phase, b.gemm(full.rows, width, x.width, gpu.TN), append(w, full.id), ids(y))
+	b.kernel(name, b.phase, b.precise(name, b.gemm(full.rows, width, x.width, gpu.TN)), append(w, full.id), ids(y))
 	b.join(name+".wait_gather", b.phase, gathering, full)
 	if b.join(name+".wait_scatter", b.phase, scattering, out); scattering == 0 {
 		out = b.reduce(name, y, how)
@@ -112,7 +102,7 @@ func (b *builder) product(name string, x value, width int64, how split) (full, y
 	if saves {
 		b.save(full, y, out)
 	}
-	return full, y, out
+	return in, full, y, out
 }
 
 // gathers reports whether a column-parallel layer's input is spread over the
@@ -128,7 +118,7 @@ func (b *builder) gather(name string, x value, how split) (full value, token int
 	if !b.gathers(how) {
 		return x, 0
 	}
-	full = b.tensor(name+".gathered", x.rows*b.TP, x.width, b.element())
+	full = b.tensor(name+".gathered", x.rows*b.TP, x.width, b.size(x))
 	if b.OverlapTP {
 		return full, b.async(name+".all_gather", b.phase, b.tpComm(AllGather, full), ids(x), ids(full))
 	}
@@ -180,28 +170,33 @@ func (b *builder) reduce(name string, y value, how split) value {
 }
 
 func (b *builder) tpComm(c Collective, full value) Comm {
-	return Comm{Group: TP, Collective: c, Bytes: full.rows * full.width * b.element()}
+	return Comm{Group: TP, Collective: c, Bytes: full.rows * full.width * b.size(full)}
 }
 
 // linearBackward emits the gradients of a linear layer in Megatron's order:
 // what the ranks must exchange runs beside the matrix product that does not
 // need it.
-func (b *builder) linearBackward(name string, x, full, y, out value, how split, bias bool) {
-	dy, gathering := b.gatherGrad(name, b.grad(out), y, how)
-	b.cast(name+".dy", BackwardInput, dy)
+func (b *builder) linearBackward(name string, x value, in operand, full, y, out value, how split, bias bool) {
+	part := b.grad(out)
+	cast := b.quantize(name+".dy", BackwardInput, part, 0)
+	dy, gathering := b.gatherGrad(name, cast.rows, y, how)
 	var again value
 	var gatherToken int32
 	if !b.LoRA.On() {
-		again, gatherToken = b.regather(name, x, full, how)
+		again, gatherToken = b.regather(name, in.columns, full, how)
 	}
 	dx := b.like(name+".dx", full)
 	w := b.widen(name+".dgrad", BackwardInput, y.width, full.width)
-	b.kernel(name+".dgrad", BackwardInput, b.gemm(full.rows, full.width, y.width, gpu.NN), append(w, dy.id), ids(dx))
+	b.kernel(name+".dgrad", BackwardInput, b.precise(name, b.gemm(full.rows, full.width, y.width, gpu.NN)), append(w, dy.id), ids(dx))
 	b.join(name+".wait_dy", BackwardInput, gathering, dy)
 	b.join(name+".wait_gather", BackwardWeight, gatherToken, again)
 	scattered, scatterToken := b.scatterGrad(name, x, dx, how)
 	if !b.LoRA.On() {
-		b.linearGrads(name, full, y, again, dy, dx, bias)
+		columns := cast.columns
+		if dy.id != cast.rows.id { // gathered, and turned from rows to columns
+			columns = dy
+		}
+		b.linearGrads(name, full, y, again, columns, dx, bias)
 	}
 	b.join(name+".wait_dx", BackwardInput, scatterToken, scattered)
 	b.setGrad(x, scattered)
@@ -209,7 +204,7 @@ func (b *builder) linearBackward(name string, x, full, y, out value, how split, 
 
 // linearGrads emits the gradients of a linear layer's weights and bias.
 func (b *builder) linearGrads(name string, full, y, again, dy, dx value, bias bool) {
-	b.kernel(name+".wgrad", BackwardWeight, b.weightGrad(y.width, full.width, full.rows), ids(again, dy, dx), b.keepGrad(b.weightGradTensor(name, y.width, full.width)))
+	b.kernel(name+".wgrad", BackwardWeight, b.precise(name, b.weightGrad(y.width, full.width, full.rows)), ids(again, dy, dx), b.keepGrad(b.weightGradTensor(name, y.width, full.width)))
 	b.addGrad(name, y.width*full.width)
 	if bias {
 		b.memory(name+".bgrad", BackwardWeight, gpu.Reduction, dy.rows*dy.width*b.element(), 0, ids(dy), nil)
@@ -222,7 +217,7 @@ func (b *builder) gatherGrad(name string, part, y value, how split) (dy value, t
 	if how != row || !b.SequenceParallel || b.TP == 1 {
 		return part, 0
 	}
-	dy = b.like(name+".dy", y)
+	dy = b.tensor(name+".dy", y.rows, y.width, b.size(part))
 	if b.OverlapTP {
 		return dy, b.async(name+".bwd_all_gather", BackwardInput, b.tpComm(AllGather, dy), ids(part), ids(dy))
 	}
@@ -236,7 +231,7 @@ func (b *builder) regather(name string, x, full value, how split) (value, int32)
 	if !b.gathers(how) {
 		return x, 0
 	}
-	again := b.like(name+".regathered", full)
+	again := b.tensor(name+".regathered", full.rows, full.width, b.size(x))
 	token := b.async(name+".bwd_regather", BackwardWeight, b.tpComm(AllGather, again), ids(x), ids(again))
 	return again, token
 }

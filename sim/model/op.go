@@ -104,8 +104,9 @@ type Tensor struct {
 	// Kept tensors are allocated once, at their first use, and never freed:
 	// all chunks and micro-batches of a rank share the one of a Name.
 	Kept bool
-	// Gathered tensors hold parameters that FSDP has gathered.
-	Gathered bool
+	// Weights hold parameters: those that FSDP has gathered, and kept copies in
+	// another format.
+	Weights bool
 }
 
 // Op is one operator.

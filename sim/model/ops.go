@@ -8,6 +8,7 @@ func (b *builder) norm(name string, x value) value {
 		return b.eagerRMSNorm(name, x)
 	}
 	y := b.like(name+".out", x)
+	b.normed = y.id
 	stats := int64(2)
 	if b.Norm == RMSNorm {
 		stats = 1

@@ -68,9 +68,12 @@ type Spec struct {
 	OverlapTP bool
 	// SerialTP lets nothing overlap tensor-parallel collectives, not even in the
 	// backward: products that start first hold all multiprocessors.
-	SerialTP      bool
-	Microbatch    int64 // sequences
-	Precision     gpu.Dtype
+	SerialTP   bool
+	Microbatch int64 // sequences
+	Precision  gpu.Dtype
+	// FP8Weights keeps the layers' matrices in 8 bits, by rows and by columns,
+	// instead of copies beside weights of 16 bits.
+	FP8Weights    bool
 	GradDtype     gpu.Dtype // format in which weight gradients accumulate
 	Dropout       bool
 	Checkpointing Checkpointing

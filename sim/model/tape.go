@@ -31,7 +31,8 @@ type builder struct {
 	frozen   int64 // bytes of frozen ones
 	// touchedExperts are those of experts that other ranks than the rest share.
 	touchedExperts int64
-	logits         value // of the head
+	logits         value    // of the head
+	normed         TensorID // what the last norm wrote
 	layer          string
 	first          int // index of the chunk's first layer
 	kept           kept
@@ -49,6 +50,9 @@ func (b *builder) tensor(name string, rows, width, size int64) value {
 	b.chunk.Tensors = append(b.chunk.Tensors, Tensor{Name: b.layer + name, Bytes: rows * width * size, Rows: rows, Width: width, Element: size})
 	return value{TensorID(len(b.chunk.Tensors) - 1), rows, width}
 }
+
+// size returns the bytes of an element of v.
+func (b *builder) size(v value) int64 { return b.chunk.Tensors[v.id].Element }
 
 // like declares an activation of the shape of v.
 func (b *builder) like(name string, v value) value {

@@ -265,7 +265,7 @@ func (a *account) apply(cc *chunkCode, tensors []model.Tensor, refs []memory.Ref
 	}
 	kind := memory.Temporaries
 	switch {
-	case t.Gathered && cc.saved[op.tensor]: // from the forward to the backward
+	case t.Weights && cc.saved[op.tensor]: // from the forward to the backward
 		kind = memory.Weights
 	case cc.saved[op.tensor]:
 		kind = memory.Activations
@@ -277,7 +277,11 @@ func (a *account) apply(cc *chunkCode, tensors []model.Tensor, refs []memory.Ref
 func (a *account) keep(t *model.Tensor) {
 	if !a.kept[t.Name] {
 		a.kept[t.Name] = true
-		a.malloc(t.Name, t.Bytes, memory.Gradients)
+		kind := memory.Gradients
+		if t.Weights {
+			kind = memory.Weights
+		}
+		a.malloc(t.Name, t.Bytes, kind)
 	}
 }
 

@@ -43,7 +43,7 @@ func (c *Config) spec() (*model.Spec, error) {
 		OverlapTP:        c.Parallel.OverlapTP,
 		SerialTP:         c.serialTP(),
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
-		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout,
+		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout, FP8Weights: c.Training.FP8ParamGather,
 		GatherParams: c.Parallel.ZeRO >= 2 && !c.gathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3, GatherLate: c.Parallel.BackwardPrefetch == "post",
 		LoRA:        c.LoRA,
 		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2 || c.gathersOnce(),

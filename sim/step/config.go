@@ -88,7 +88,10 @@ type Training struct {
 	Recompute     string `toml:"recompute"`        // none | selective | full | every-n | sqrt
 	RecomputeN    int    `toml:"recompute_layers"` // every-n: a checkpoint every so many layers
 	Dropout       bool   `toml:"dropout"`
-	CrossEntropy  string `toml:"cross_entropy"` // auto | fused | flash | unfused | plain
+	// FP8ParamGather keeps the layers' matrices in FP8 and gathers them so
+	// (Megatron-LM's flag of that name).
+	FP8ParamGather bool   `toml:"fp8_param_gather"`
+	CrossEntropy   string `toml:"cross_entropy"` // auto | fused | flash | unfused | plain
 	// LossMetrics is how many metrics compute the cross-entropy once more behind
 	// a micro-batch's backward.
 	LossMetrics int `toml:"loss_metrics"`

@@ -15,7 +15,8 @@ type dataParallel struct {
 	copies      bool        // other groups hold the same: hybrid FSDP
 	zero        int
 	gradBytes   int64 // a parameter's gradient on the wire
-	paramBytes  int64
+	paramBytes  int64 // a parameter in memory
+	wireBytes   int64 // and on the wire
 	overlapGrad bool
 	overlapGet  bool
 	bucket      int64 // elements of one overlapped collective
@@ -26,6 +27,9 @@ func (c *Config) dataParallel(s *model.Spec) dataParallel {
 		group: model.DP, ranks: c.shards(), copies: c.hybrid(), zero: c.Parallel.ZeRO,
 		gradBytes: s.GradDtype.Bytes(), paramBytes: parameterBytes(s),
 		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
+	}
+	if d.wireBytes = d.paramBytes; s.FP8Weights {
+		d.wireBytes = 1 // embedding, head and norms, which stay in 16 bits, are counted alike
 	}
 	d.setBucket(int64(c.Parallel.GradBucket))
 	return d
@@ -96,7 +100,8 @@ func (j *Job) replicas() []*dataParallel {
 	return []*dataParallel{&j.dp}
 }
 
-// parameterBytes is the size of a model parameter in memory and on the wire.
+// parameterBytes is the size of a model parameter in memory. One in FP8 is there
+// by rows and by columns.
 func parameterBytes(s *model.Spec) int64 {
 	if s.Precision == gpu.FP8 {
 		return 2
@@ -114,7 +119,7 @@ func (d *dataParallel) gradComm(elements int64) model.Comm {
 }
 
 func (d *dataParallel) paramComm(elements int64) model.Comm {
-	return model.Comm{Group: d.group, Collective: model.AllGather, Bytes: elements * d.paramBytes}
+	return model.Comm{Group: d.group, Collective: model.AllGather, Bytes: elements * d.wireBytes}
 }
 
 // sharded reports whether every unit gathers its parameters before use (FSDP).

@@ -52,6 +52,8 @@ func (e *explainer) state() {
 		e.unsharded(n)
 	} else {
 		e.add(memory.Weights, n*j.dp.paramBytes, "weights", "%d parameters x %d B", n, j.dp.paramBytes)
+		copies, matrices := e.kept(true)
+		e.add(memory.Weights, copies, "FP8 copies of weights", "1 B by rows and 1 B by columns for an element of %d matrices", matrices)
 		e.gradients(n, layout)
 		e.spread(memory.Optimizer, "fp32 master weights", j.opt.Master)
 	}
@@ -70,7 +72,7 @@ func (e *explainer) unsharded(n int64) {
 	var sum int64
 	for _, cc := range e.stage.chunks {
 		for id := range cc.chunk.Tensors {
-			if t := &cc.chunk.Tensors[id]; t.Gathered && cc.saved[id] {
+			if t := &cc.chunk.Tensors[id]; t.Weights && cc.saved[id] {
 				sum += t.Bytes
 			}
 		}
@@ -109,22 +111,23 @@ func (e *explainer) gradients(n int64, layout stateLayout) {
 	case layout == plainLayout && j.dp.ranks > 1:
 		e.add(memory.Gradients, n*j.dp.gradBytes, "gradient buckets", "%d parameters x %d B, DistributedDataParallel's copies", n, j.dp.gradBytes)
 	}
-	e.standIns()
+	sum, shapes := e.kept(false)
+	e.add(memory.Gradients, sum, "stand-in gradients", "one in the weights' format for each of %d shapes of weights", shapes)
 }
 
-// standIns are the gradients' stand-ins, one of each shape.
-func (e *explainer) standIns() {
+// kept sums up the tensors that all micro-batches share, one of each name:
+// weights' copies or gradients' stand-ins.
+func (e *explainer) kept(weights bool) (bytes int64, n int) {
 	seen := make(map[string]bool)
-	var sum int64
 	for _, cc := range e.stage.chunks {
 		for i := range cc.chunk.Tensors {
-			if t := &cc.chunk.Tensors[i]; t.Kept && !seen[t.Name] {
+			if t := &cc.chunk.Tensors[i]; t.Kept && t.Weights == weights && !seen[t.Name] {
 				seen[t.Name] = true
-				sum += t.Bytes
+				bytes += t.Bytes
 			}
 		}
 	}
-	e.add(memory.Gradients, sum, "stand-in gradients", "one in the weights' format for each of %d shapes of weights", len(seen))
+	return bytes, len(seen)
 }
 
 func (e *explainer) frozen(layout stateLayout) {
@@ -191,7 +194,7 @@ type keptLayer struct {
 func keptByLayer(cc *chunkCode) (layers []keptLayer, ends int64) {
 	for id := range cc.chunk.Tensors {
 		t := &cc.chunk.Tensors[id]
-		if t.Bytes == 0 || t.Gathered || !cc.saved[id] || !writtenIn(cc.chunk.Forward, model.TensorID(id)) {
+		if t.Bytes == 0 || t.Weights || !cc.saved[id] || !writtenIn(cc.chunk.Forward, model.TensorID(id)) {
 			continue
 		}
 		name, _, ok := strings.Cut(t.Name, ".")

@@ -59,7 +59,7 @@ func (f *flight) step(kind trace.Kind) {
 func lateBytes(cc *chunkCode) (sum int64) {
 	for _, ids := range cc.weightTensors {
 		for _, id := range ids {
-			if t := &cc.chunk.Tensors[id]; cc.saved[id] && !t.Gathered {
+			if t := &cc.chunk.Tensors[id]; cc.saved[id] && !t.Weights {
 				sum += t.Bytes
 			}
 		}
