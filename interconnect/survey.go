@@ -1,5 +1,7 @@
 package interconnect
 
+import "slices"
+
 // Survey is what a node's topology means for placing work.
 type Survey struct {
 	// Islands are the groups of devices that NVLink joins.
@@ -33,15 +35,76 @@ func (t *Topology) Survey() (Survey, error) {
 	if err != nil {
 		return Survey{}, err
 	}
-	s := Survey{Islands: t.Islands(0), Ring: c.rings[0].order}
-	for i, a := range s.Ring {
-		h := t.Hop(a, s.Ring[(i+1)%per])
-		if per > 1 && (i == 0 || h.BytesPerSec < s.Bottleneck.BytesPerSec) {
-			s.Bottleneck = h
-		}
-	}
+	s := Survey{Islands: t.Islands(0)}
+	s.Ring, s.Bottleneck = c.widestRing()
 	s.Groups, s.Joined = t.tensorGroups(all)
 	return s, nil
+}
+
+// avoided is the cost of a hop that is to be avoided: above that of any tour
+// without such hops.
+const avoided = int64(1) << 50
+
+// widestRing returns the order whose slowest hop is the fastest found: one of
+// NCCL's rings, which use all links together and single ones as they come, or
+// one that keeps off slow hops.
+func (c *Communicator) widestRing() (order []int, slowest Hop) {
+	for _, r := range c.rings {
+		if h := c.slowestHop(r.order); order == nil || h.BytesPerSec > slowest.BytesPerSec {
+			order, slowest = r.order, h
+		}
+	}
+	for _, rate := range c.hopRates() {
+		if rate <= slowest.BytesPerSec {
+			break
+		}
+		try := permuted(c.devices, c.costsAbove(rate).order())
+		if h := c.slowestHop(try); h.BytesPerSec > slowest.BytesPerSec {
+			return try, h
+		}
+	}
+	return order, slowest
+}
+
+// slowestHop returns the first of the slowest hops of a ring.
+func (c *Communicator) slowestHop(order []int) (slowest Hop) {
+	for i, a := range order {
+		h := c.t.Hop(a, order[(i+1)%len(order)])
+		if len(order) > 1 && (i == 0 || h.BytesPerSec < slowest.BytesPerSec) {
+			slowest = h
+		}
+	}
+	return slowest
+}
+
+// hopRates returns the rates of the hops between the devices, each once, the
+// fastest first.
+func (c *Communicator) hopRates() []float64 {
+	var rates []float64
+	for i, a := range c.devices {
+		for _, b := range c.devices[:i] {
+			rates = append(rates, c.t.Hop(a, b).BytesPerSec, c.t.Hop(b, a).BytesPerSec)
+		}
+	}
+	slices.Sort(rates)
+	slices.Reverse(rates)
+	return slices.Compact(rates)
+}
+
+// costsAbove returns the costs of a tour that keeps off hops below a rate.
+func (c *Communicator) costsAbove(rate float64) tourCosts {
+	t := c.hopCosts(c.devices)
+	for i, a := range c.devices {
+		for j, b := range c.devices {
+			if i != j && c.t.Hop(a, b).BytesPerSec < rate {
+				t.hop[i][j] += avoided
+			}
+		}
+	}
+	for i := range t.end {
+		t.end[i] = t.hop[i][0]
+	}
+	return t
 }
 
 // Hop returns the way between two devices of one node as NCCL uses it.
