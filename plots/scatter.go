@@ -88,7 +88,7 @@ func (s *scatter) facts(all int) string {
 	}
 	return facts(fmt.Sprintf("%d points", len(s.points)),
 		fmt.Sprintf("%d (%s) within 5 %%", within, percent(float64(within)/float64(len(s.points)))),
-		"median error "+percent(errs[(len(errs)-1)/2]), "largest "+percent(errs[len(errs)-1]), left)
+		"median error "+percent((errs[(len(errs)-1)/2]+errs[len(errs)/2])/2), "largest "+percent(errs[len(errs)-1]), left)
 }
 
 func (s *scatter) legend() []entry {

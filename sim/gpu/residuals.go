@@ -49,7 +49,8 @@ func newScore(operation string, errors []float64) Score {
 		s.Bias += e / float64(s.N)
 	}
 	slices.Sort(sizes)
-	s.Median, s.P90, s.Worst = sizes[s.N/2], sizes[s.N*9/10], sizes[s.N-1]
+	s.Median = (sizes[(s.N-1)/2] + sizes[s.N/2]) / 2
+	s.P90, s.Worst = sizes[s.N*9/10], sizes[s.N-1]
 	return s
 }
 

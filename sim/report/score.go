@@ -153,6 +153,6 @@ func (f *Family) times(errors []float64) {
 	}
 	slices.Sort(errors)
 	f.MAPE, f.Worst = stat.Mean(errors, nil), errors[f.N-1]
-	f.Median = stat.Quantile(0.5, stat.Empirical, errors, nil)
+	f.Median = (errors[(f.N-1)/2] + errors[f.N/2]) / 2
 	f.P90 = stat.Quantile(0.9, stat.Empirical, errors, nil)
 }

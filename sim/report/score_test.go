@@ -22,6 +22,12 @@ func timed(family string, e float64) report.Scored {
 	return report.Scored{Family: family, Measured: ptr(2.0), Predicted: ptr(2 * (1 + e))}
 }
 
+// Of an even number of errors the median is the mean of the two middle ones.
+func TestScoreMedianOfAnEvenNumber(t *testing.T) {
+	s := report.NewScore([]report.Scored{timed("a", 0.4), timed("a", -0.1), timed("a", 0.8), timed("a", 0.2)})
+	assert.InDelta(t, 0.3, s.Families[0].Median, 1e-12)
+}
+
 func TestScoreOfTimes(t *testing.T) {
 	var rows []report.Scored
 	for _, e := range []float64{0.1, -0.3, 0, 0.2, -0.2} {
