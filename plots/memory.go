@@ -50,6 +50,7 @@ type memory struct {
 	present      [reservedSlot]bool // whether the kind can be seen
 	phases       []phase
 	rep          *report.Report
+	allowed      float64 // to the allocator, 0 where the device limits it
 	oom          float64 // when memory ran out; negative if it did not
 }
 
@@ -97,6 +98,10 @@ func (m *memory) fromReport(rep *report.Report) {
 	for _, s := range rep.MemoryPerStage {
 		if s.Stage == m.stage && s.Capacity > 0 {
 			m.capacity = float64(s.Capacity)
+		}
+		if s.Stage == m.stage && s.Allowed > 0 {
+			m.allowed = float64(s.Allowed)
+			m.capacity = float64(s.Allowed + s.NvidiaSMI - s.PeakReserved)
 		}
 		if s.Stage == m.stage && s.Rank == m.rank {
 			m.stated = max(m.stated, float64(s.PeakAllocated+s.NvidiaSMI-s.PeakReserved))
@@ -149,6 +154,9 @@ func (m *memory) facts(rep *report.Report) string {
 	}
 	if m.capacity > 0 {
 		capacity = "capacity " + gibibytes(m.capacity)
+		if m.allowed > 0 {
+			capacity = gibibytes(m.allowed) + " allowed to the allocator"
+		}
 		if !m.showsCapacity() {
 			capacity += " (above the axis)"
 		}
@@ -182,7 +190,11 @@ func (m *memory) legend() []entry {
 		out = append(out, entry{label: "reserved by the allocator, with what lies outside it", color: ink, mark: markDashes})
 	}
 	if m.showsCapacity() {
-		out = append(out, entry{label: "capacity of the GPU", color: capacityColor, mark: markLine})
+		label := "capacity of the GPU"
+		if m.allowed > 0 {
+			label = "allowed by memory_fraction, with what lies outside the allocator"
+		}
+		out = append(out, entry{label: label, color: capacityColor, mark: markLine})
 	}
 	if m.oom >= 0 {
 		out = append(out, entry{label: "out of memory", color: vermillion, mark: markLine})

@@ -21,6 +21,7 @@ type memoryAccount struct {
 	Schema         string               `json:"schema"`
 	Scenario       any                  `json:"scenario"`
 	Fits           bool                 `json:"fits"`
+	Reason         string               `json:"reason,omitempty"` // why it does not fit
 	MemoryPerStage []report.StageMemory `json:"memory_per_stage"`
 	Fixes          []report.Advice      `json:"advice"`
 	// Explained takes each stage apart, with --explain.
@@ -93,7 +94,7 @@ func account(cfg *step.Config, explain bool) (*memoryAccount, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	m := &memoryAccount{Schema: memorySchema, Scenario: scenarios.Resolved(cfg), Fits: true, MemoryPerStage: report.MemoryOf(ranks), Fixes: []report.Advice{}}
+	m := &memoryAccount{Schema: memorySchema, Scenario: scenarios.Resolved(cfg), Fits: true, Reason: report.MemoryReason(ranks), MemoryPerStage: report.MemoryOf(ranks), Fixes: []report.Advice{}}
 	for i, s := range m.MemoryPerStage {
 		m.Fits = m.Fits && s.Fits
 		if explain {
@@ -174,6 +175,9 @@ func writeMemory(out io.Writer, cfg *step.Config, m *memoryAccount) error {
 	}
 	if err := writeOptimizers(out, cfg, m.Optimizers); err != nil {
 		return err
+	}
+	if m.Reason != "" {
+		fmt.Fprintf(out, "\nIt does not fit: %s.\n", m.Reason)
 	}
 	if m.Largest != nil {
 		fmt.Fprintf(out, "\n%s\n", m.Largest)

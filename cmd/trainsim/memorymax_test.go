@@ -68,3 +68,17 @@ func TestMaxOfADegree(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 8, l.Value)
 }
+
+// A limit that the job sets itself is what it is told of, not the device.
+func TestMemoryFractionIsNamed(t *testing.T) {
+	limited := []string{"fragmentation-lengths", "--set", "memory.memory_fraction=0.6"}
+	r := trainsim(append([]string{"memory"}, limited...)...)
+	assert.Equal(t, exitUnrunnable, r.code)
+	assert.Regexp(t, `It does not fit: stage 0 needs [0-9.]+ GiB reserved of the 23\.8 GiB that memory\.memory_fraction allows`, r.stdout)
+	assert.Contains(t, r.stdout, "memory.memory_fraction = 1.0 (")
+	r = trainsim(append([]string{"run", "--no-plots", "--out", t.TempDir()}, limited...)...)
+	assert.Equal(t, exitUnrunnable, r.code)
+	assert.Contains(t, r.stdout, "of 39.59 GiB, 23.75 GiB allowed to PyTorch by memory.memory_fraction: ")
+	assert.NotContains(t, r.stdout+r.stderr, "of 39.6 GiB")
+	assert.Contains(t, r.stderr, "GiB reserved of the 23.8 GiB that memory.memory_fraction allows")
+}

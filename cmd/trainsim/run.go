@@ -249,7 +249,9 @@ func verdict(cfgs []*step.Config, reports []*report.Report) error {
 		if rep.Deadlock != nil {
 			lines = append(lines, cfgs[i].Name+": "+*rep.Deadlock)
 		}
-		if o := rep.OOM; o != nil {
+		if o := rep.OOM; o != nil && o.Allowed > 0 {
+			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: it needs %s", cfgs[i].Name, o.Rank, o.Stage, o.Action, o.Needs()))
+		} else if o != nil {
 			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: %.1f GiB needed, %.1f GiB there",
 				cfgs[i].Name, o.Rank, o.Stage, o.Action, gib(o.Needed), gib(o.Capacity)))
 		}

@@ -34,7 +34,7 @@ func adviseMemory(res *step.Result, r *Report) *Advice {
 		return nil
 	}
 	o := r.OOM
-	text := fmt.Sprintf("rank %d needs %s of %s; most of it is %s", o.Rank, gib(o.Needed), gib(o.Capacity), largest(o.AtPeak))
+	text := fmt.Sprintf("rank %d needs %s; most of it is %s", o.Rank, o.Needs(), largest(o.AtPeak))
 	a := &Advice{Code: "out-of-memory", Severity: "error", Text: text}
 	fixes := Fixes(res.Job.Config)
 	if len(fixes) == 0 {

@@ -149,7 +149,7 @@ func MemoryOf(accounts []step.RankMemory) []StageMemory {
 		m := &accounts[i]
 		out = append(out, StageMemory{
 			Stage: m.Stage, Rank: m.Rank, PeakAllocated: m.PeakAllocated, PeakReserved: m.PeakReserved,
-			NvidiaSMI: m.NvidiaSMI(), Capacity: m.Capacity, Fits: m.Fits(), AtPeak: atPeak(m),
+			NvidiaSMI: m.NvidiaSMI(), Capacity: m.Capacity, Allowed: m.Allowed, Fits: m.Fits(), AtPeak: atPeak(m),
 		})
 	}
 	return out
@@ -166,7 +166,7 @@ func outOfMemory(res *step.Result) *OOM {
 	}
 	m := &res.Memory[o.Stage]
 	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor, Phase: o.Phase, Step: o.Step,
-		Capacity: m.Capacity, Needed: m.NvidiaSMI(), AtPeak: atPeak(m)}
+		Capacity: m.Capacity, Allowed: m.Allowed, Needed: m.NvidiaSMI(), AtPeak: atPeak(m)}
 	if e := o.Err; e != nil {
 		out.Requested, out.Allocated, out.Reserved, out.Free = e.Requested, e.Allocated, e.Reserved, e.Free
 		out.Idle, out.LargestIdle, out.IdlePieces, out.Outside = e.Unallocated, e.LargestIdle, e.IdleBlocks, e.External

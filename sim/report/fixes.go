@@ -45,8 +45,11 @@ func Fixes(c *step.Config) []Fix {
 }
 
 func quoted(v any) string {
-	if s, ok := v.(string); ok {
-		return fmt.Sprintf("%q", s)
+	switch v := v.(type) {
+	case string:
+		return fmt.Sprintf("%q", v)
+	case float64:
+		return fmt.Sprintf("%.1f", v)
 	}
 	return fmt.Sprint(v)
 }
@@ -103,6 +106,9 @@ func memoryCandidates(c *step.Config) []candidate {
 	var out []candidate
 	add := func(key string, value any, cost float64, apply func(*step.Config)) {
 		out = append(out, candidate{key, value, cost, func(v *step.Config) bool { apply(v); return true }})
+	}
+	if f := c.Memory.Fraction; f > 0 && f < 1 {
+		add("memory.memory_fraction", 1.0, 0.89, func(v *step.Config) { v.Memory.Fraction = 1 })
 	}
 	if c.Memory.AllocConf == "" {
 		add("memory.alloc_conf", "expandable_segments:True", 0.9, func(v *step.Config) { v.Memory.AllocConf = "expandable_segments:True" })

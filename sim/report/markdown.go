@@ -60,7 +60,7 @@ func (r *Report) markdownVerdict(b *strings.Builder) {
 	case r.Deadlock != nil:
 		fmt.Fprintf(b, "**It does not run:** %s\n\n", strings.ReplaceAll(*r.Deadlock, "\n", "  \n"))
 	case r.OOM != nil:
-		fmt.Fprintf(b, "**It does not fit:** rank %d (stage %d) needs %s of %s, in %s.\n\n", r.OOM.Rank, r.OOM.Stage, gib(r.OOM.Needed), gib(r.OOM.Capacity), r.OOM.Action)
+		fmt.Fprintf(b, "**It does not fit:** rank %d (stage %d) needs %s, in %s.\n\n", r.OOM.Rank, r.OOM.Stage, r.OOM.Needs(), r.OOM.Action)
 	default:
 		b.WriteString("**It runs and fits.**\n\n")
 	}

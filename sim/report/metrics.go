@@ -73,5 +73,9 @@ func MemoryReason(accounts []step.RankMemory) string {
 		return ""
 	}
 	m := &accounts[worst]
-	return fmt.Sprintf("stage %d needs %s of %s, most of it for %s; it fails in %s", m.Stage, gib(m.NvidiaSMI()), gib(m.Capacity), largest(atPeak(m)), m.OOM.Action)
+	how := ""
+	if m.OOM.Phase == "fragmentation" {
+		how = " for want of one piece (fragmentation)"
+	}
+	return fmt.Sprintf("stage %d needs %s, most of it for %s; it fails in %s%s", m.Stage, needs(m.NvidiaSMI(), m.Outside, m.Capacity, m.Allowed), largest(atPeak(m)), m.OOM.Action, how)
 }

@@ -26,12 +26,30 @@ func (o *OOM) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "OUT OF MEMORY on rank %d (stage %d) %s%s\n", o.Rank, o.Stage, phaseWords[o.Phase], at)
 	fmt.Fprintf(b, "  asked for   %s for %q\n", size(o.Requested), o.Tensor)
-	fmt.Fprintf(b, "  of %s  %s allocated, %s reserved and idle", size(o.Capacity), size(o.Allocated), size(o.Idle))
+	of := size(o.Capacity)
+	if o.Allowed > 0 {
+		of += ", " + size(o.Allowed) + " allowed to PyTorch by memory.memory_fraction:"
+	}
+	fmt.Fprintf(b, "  of %s  %s allocated, %s reserved and idle", of, size(o.Allocated), size(o.Idle))
 	if o.IdlePieces > 0 {
 		fmt.Fprintf(b, " (%d pieces for such requests, the largest %s)", o.IdlePieces, size(o.LargestIdle))
 	}
 	fmt.Fprintf(b, ", %s CUDA context and NCCL, %s left\n", size(o.Outside), size(o.Free))
 	fmt.Fprintf(b, "  needed      %s at the peak: %s\n", size(o.Needed), o.AtPeak.text())
+}
+
+// Needs says what a rank would need of what there is.
+func (o *OOM) Needs() string {
+	return needs(o.Needed, o.Outside, o.Capacity, o.Allowed)
+}
+
+// needs compares a peak with what there is: the device or, where memory_fraction
+// allows less, what PyTorch may reserve, without what lies outside.
+func needs(peak, outside, capacity, allowed int64) string {
+	if allowed > 0 {
+		return fmt.Sprintf("%s reserved of the %s that memory.memory_fraction allows", gib(peak-outside), gib(allowed))
+	}
+	return fmt.Sprintf("%s of %s", gib(peak), gib(capacity))
 }
 
 // text lists the kinds that there are.

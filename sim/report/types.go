@@ -115,14 +115,17 @@ type AtPeak struct {
 // allocated and reserved as PyTorch counts them, nvidia_smi with CUDA context
 // and communication buffers added.
 type StageMemory struct {
-	Stage         int    `json:"stage"`
-	Rank          int    `json:"rank"`
-	PeakAllocated int64  `json:"peak_allocated_bytes"`
-	PeakReserved  int64  `json:"peak_reserved_bytes"`
-	NvidiaSMI     int64  `json:"nvidia_smi_bytes"`
-	Capacity      int64  `json:"capacity_bytes"`
-	Fits          bool   `json:"fits"`
-	AtPeak        AtPeak `json:"at_peak"`
+	Stage         int   `json:"stage"`
+	Rank          int   `json:"rank"`
+	PeakAllocated int64 `json:"peak_allocated_bytes"`
+	PeakReserved  int64 `json:"peak_reserved_bytes"`
+	NvidiaSMI     int64 `json:"nvidia_smi_bytes"`
+	Capacity      int64 `json:"capacity_bytes"`
+	// Allowed is what memory_fraction lets PyTorch reserve, 0 where that is not
+	// what limits it.
+	Allowed int64  `json:"allowed_bytes,omitempty"`
+	Fits    bool   `json:"fits"`
+	AtPeak  AtPeak `json:"at_peak"`
 }
 
 // Communication sums one kind of collective over one kind of group, a rank's
@@ -168,7 +171,8 @@ type OOM struct {
 	IdlePieces  int    `json:"idle_pieces"`
 	Outside     int64  `json:"outside_bytes"`
 	Capacity    int64  `json:"capacity_bytes"`
-	Needed      int64  `json:"needed_bytes"` // peak that the step would reach with memory enough
+	Allowed     int64  `json:"allowed_bytes,omitempty"` // what memory_fraction lets PyTorch reserve, 0: all
+	Needed      int64  `json:"needed_bytes"`            // peak that the step would reach with memory enough
 	AtPeak      AtPeak `json:"at_peak"`
 	Suggestion  string `json:"suggestion"`
 }

@@ -17,6 +17,9 @@ type RankMemory struct {
 	// weights moved into the framework's buffers.
 	StartPeak int64
 	Capacity  int64
+	// Allowed is what memory_fraction lets PyTorch reserve, 0 where that is not
+	// what limits it.
+	Allowed int64
 	// AtPeak splits PeakAllocated by kind; context and communication buffers
 	// outside PyTorch are added to their kinds.
 	AtPeak [memory.NumKinds]int64
@@ -69,9 +72,10 @@ func (j *Job) accountStage(ctx context.Context, stage int, points bool) (RankMem
 		a.run(ctx)
 	}
 	m := a.result()
-	m.Capacity, m.OOM = int64(j.Config.GPU.Memory), oom
+	m.OOM = oom
+	j.limit(&m)
 	if oom != nil {
-		oom.judge(&m, j.Config.Memory.Fraction)
+		oom.judge(&m)
 	}
 	return m, nil
 }

@@ -149,6 +149,7 @@ func (j *Job) StageMemory(stage int) (RankMemory, error) {
 	}
 	oom := a.run(context.Background())
 	m := a.result()
-	m.Capacity, m.OOM = int64(j.Config.GPU.Memory), oom
+	m.OOM = oom
+	j.limit(&m)
 	return m, nil
 }

@@ -54,12 +54,23 @@ func (a *account) phase(act *action) string {
 
 // judge says that fragmentation is to blame if the request would have fitted
 // into idle bytes, and the job, as m has it with room enough, into the device.
-func (o *OOM) judge(m *RankMemory, fraction float64) {
-	room := m.Capacity
-	if fraction > 0 && fraction < 1 {
-		room = int64(float64(room) * fraction)
+func (o *OOM) judge(m *RankMemory) {
+	room := m.Capacity - m.Outside
+	if m.Allowed > 0 {
+		room = m.Allowed
 	}
-	if o.Err != nil && o.Err.Fragmented() && m.PeakAllocated+m.Outside <= room {
+	if o.Err != nil && o.Err.Fragmented() && m.PeakAllocated <= room {
 		o.Phase = "fragmentation"
+	}
+}
+
+// limit says what a rank may use: the device, or less of it by memory_fraction,
+// which counts what PyTorch reserves and not what lies outside.
+func (j *Job) limit(m *RankMemory) {
+	m.Capacity = int64(j.Config.GPU.Memory)
+	if f := j.Config.Memory.Fraction; f > 0 && f < 1 {
+		if allowed := int64(f * float64(m.Capacity)); allowed < m.Capacity-m.Outside {
+			m.Allowed = allowed
+		}
 	}
 }
