@@ -17,6 +17,8 @@ import (
 type Collective struct {
 	// ID is the file's name and the row's line; Family the GPU and operation.
 	ID, Family string
+	// GPU is the card, as the table calls it.
+	GPU string
 	// Cluster is the preset that stands for the machine, Devices how many ranks
 	// take part, on as many nodes as the row says. Machine is set where the row's
 	// words change the preset or describe a machine that has none; Cluster is then
@@ -89,7 +91,7 @@ func (r *runRow) collective(cluster string) Collective {
 	line, _ := r.place(0)
 	out := Collective{
 		ID: fmt.Sprintf("%s:%d", filepath.Base(r.file), line), Family: r.text("gpu_type") + " " + r.text("collective"),
-		Cluster: cluster, Devices: r.count("gpus", 0), Nodes: r.count("nodes", 1), Seconds: r.measure("time_us") * 1e-6,
+		GPU: r.text("gpu_type"), Cluster: cluster, Devices: r.count("gpus", 0), Nodes: r.count("nodes", 1), Seconds: r.measure("time_us") * 1e-6,
 	}
 	if err := out.Op.UnmarshalText([]byte(r.text("collective"))); err != nil {
 		r.skip("collective", "%v", err)

@@ -7,11 +7,13 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/optimize"
 
 	"trainsim/interconnect"
 	"trainsim/sim"
+	"trainsim/sim/gpu"
 )
 
 // ErrNothingToFit is returned where a table has too few rows of a cluster.
@@ -31,6 +33,9 @@ type ClusterFit struct {
 	// Base; Before and After are their predicted times.
 	Rows          []Collective
 	Before, After []sim.Time
+	// LeftOut says how many measurements it was not fitted to, and why, one
+	// reason each.
+	LeftOut []string
 
 	knobs []linkKnob
 }
@@ -38,22 +43,22 @@ type ClusterFit struct {
 // FitCluster fits what the links of a cluster preset reach to the measured
 // collectives: the efficiency and latency of NVLink and of the network cards,
 // and the bandwidths of PCIe, sockets and host memory, as far as the cluster
-// has them and the rows depend on them. What they do not decide keeps its
+// has them and the rows depend on them. Rows of other GPUs, those that lack a
+// figure and those that the cluster cannot run are left out; where all rows name
+// the same GPU, it is taken for the cluster's. What they do not decide keeps its
 // value, to which the rest is drawn weakly. The result depends on nothing but
 // the arguments.
 func FitCluster(base string, rows []Collective) (*ClusterFit, error) {
-	config, _, err := LoadCluster(base)
+	config, device, err := LoadCluster(base)
 	if err != nil {
 		return nil, err
 	}
 	f := &ClusterFit{Base: base, Config: *config, knobs: linkKnobs(config)}
-	for _, r := range rows {
-		if r.Skipped == "" {
-			r.Cluster = base
-			f.Rows = append(f.Rows, r)
-		}
-	}
+	f.choose(rows, device)
 	if len(f.Rows) < leastRows {
+		if len(f.LeftOut) > 0 {
+			return nil, fmt.Errorf("%s: %w; left out of %d: %s", base, ErrNothingToFit, len(rows), strings.Join(f.LeftOut, ", "))
+		}
 		return nil, fmt.Errorf("%s: %w", base, ErrNothingToFit)
 	}
 	if f.Before, err = f.predict(); err != nil {
@@ -64,6 +69,46 @@ func FitCluster(base string, rows []Collective) (*ClusterFit, error) {
 	}
 	f.After, err = f.predict()
 	return f, err
+}
+
+// choose takes the rows that the cluster can be fitted to.
+func (f *ClusterFit) choose(rows []Collective, device *gpu.Device) {
+	comms := Communicators{configs: map[string]*interconnect.Config{f.Base: &f.Config}}
+	all := sameGPU(rows)
+	others, lacking, unable, first := 0, 0, 0, ""
+	for _, r := range rows {
+		if !all && !means(device, r.GPU) {
+			others++
+			continue
+		}
+		if r.Skipped != "" {
+			lacking++
+			continue
+		}
+		r.Cluster, r.Machine = f.Base, nil
+		if _, err := comms.Predict(&r); err != nil {
+			if unable++; first == "" {
+				first = r.ID + ": " + strings.ReplaceAll(err.Error(), "\n", "; ")
+			}
+			continue
+		}
+		f.Rows = append(f.Rows, r)
+	}
+	f.leave(others, "of other GPUs than "+device.Name)
+	f.leave(lacking, "without a figure to fit to")
+	f.leave(unable, "that the cluster cannot run ("+first+")")
+}
+
+// leave adds a reason for leaving out n rows.
+func (f *ClusterFit) leave(n int, why string) {
+	if n > 0 {
+		f.LeftOut = append(f.LeftOut, fmt.Sprintf("%d %s", n, why))
+	}
+}
+
+// sameGPU reports whether all rows name one GPU.
+func sameGPU(rows []Collective) bool {
+	return !slices.ContainsFunc(rows, func(r Collective) bool { return !strings.EqualFold(r.GPU, rows[0].GPU) })
 }
 
 // predict returns the times of the rows on the cluster as it is.

@@ -29,8 +29,9 @@ func newCalibrateCommand(a *app) *cobra.Command {
 		Long: `calibrate fits a device preset to measured kernels, or the links of a cluster
 preset to measured collectives, prints the errors before and after, and writes
 the result as a preset file for scenarios and "trainsim validate". The tables
-are those that validate reads. Rows of other GPUs are left out; a table of one
-GPU only is taken for the device whatever it calls it.`,
+are those that validate reads. Rows of other GPUs are left out, and collectives
+that the cluster cannot run; a table of one GPU only is taken for the device
+whatever it calls it.`,
 		Example: `  trainsim calibrate --gpu h100-sxm5-80gb kernels.csv --out my-h100.toml
   trainsim validate kernels.csv --gpu my-h100.toml
   trainsim calibrate --cluster dgx-h100 collectives.csv`,
@@ -149,6 +150,9 @@ func (c *calibrateCommand) links(paths []string) error {
 	fit, err := scenarios.FitCluster(c.cluster, all)
 	if err != nil {
 		return badInput(err)
+	}
+	if len(fit.LeftOut) > 0 {
+		c.notef("fitted to %d of %d rows; left out: %s", len(fit.Rows), len(all), strings.Join(fit.LeftOut, ", "))
 	}
 	before, after := scored(fit.Rows, fit.Before), scored(fit.Rows, fit.After)
 	fmt.Fprintf(c.stdout, "%s before\n%s\nafter\n%s", c.cluster, before, after)

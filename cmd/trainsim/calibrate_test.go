@@ -68,6 +68,26 @@ func TestCalibrateCluster(t *testing.T) {
 	assert.InDelta(t, 0.4, c.NVLinkEfficiency, 0.02)
 }
 
+// Of a table of several machines only the cluster's own rows count, and of
+// those the ones that it can run.
+func TestCalibrateLeavesRowsOut(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("gpu_type,gpus,nodes,collective,size_bytes,time_us\n")
+	for _, mib := range []int64{64, 128, 256, 512, 1024} {
+		fmt.Fprintf(&b, "L40S,8,1,all_reduce,%d,%d\nH100-SXM,8,1,all_reduce,%d,1\n", mib<<20, 1200*mib, mib<<20)
+	}
+	b.WriteString("L40S,16,2,all_reduce,1024,100\nL40S,8,1,all_reduce,1024,\nnot stated,8,1,all_reduce,1024,100\n")
+	table, out := write(t, "nccl.csv", b.String()), filepath.Join(t.TempDir(), "mine.toml")
+	r := trainsim("calibrate", "--cluster", "l40s-8x", table, "--out", out)
+	require.Zero(t, r.code, r.stderr)
+	assert.NotContains(t, r.stdout, "H100")
+	assert.Contains(t, r.stderr, "fitted to 5 of 13 rows; left out: 6 of other GPUs than l40s-48gb, 1 without a figure to fit to, 1 that the cluster cannot run (nccl.csv:12: ")
+	assert.Contains(t, r.stderr, "2 nodes need network cards")
+	r = trainsim("calibrate", "--cluster", "dgx-a100", table, "--out", out)
+	assert.Equal(t, exitInput, r.code)
+	assert.Contains(t, r.stderr, "13 of other GPUs than a100-sxm4-80gb")
+}
+
 func TestCalibrateNeedsOnePresetAndRows(t *testing.T) {
 	table := slowedKernels(t)
 	assert.Equal(t, exitUsage, trainsim("calibrate", table).code)
