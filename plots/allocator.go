@@ -84,13 +84,13 @@ func (r *ribbon) legend() []entry {
 	var out []entry
 	for i, m := range memoryStyles {
 		if r.kinds[i] {
-			out = append(out, entry{m.label, m.color, markBox})
+			out = append(out, entry{label: m.label, color: m.color})
 		}
 	}
 	if r.kinds[len(memoryStyles)] {
-		out = append(out, entry{otherMemory.label, otherMemory.color, markBox})
+		out = append(out, entry{label: otherMemory.label, color: otherMemory.color})
 	}
-	return append(out, entry{"idle", idleGrey, markBox}, entry{"a segment begins", ink, markLine})
+	return append(out, entry{label: "idle", color: idleGrey}, entry{label: "a segment begins", color: ink, mark: markLine})
 }
 
 // body draws the lines from the top.

@@ -27,6 +27,7 @@ const (
 	markDot
 	markRing
 	markKnee
+	markPoint // in the entry's shape
 )
 
 // entry is one line of a legend.
@@ -34,6 +35,7 @@ type entry struct {
 	label string
 	color color.RGBA
 	mark  mark
+	shape draw.GlyphDrawer // of markPoint
 }
 
 func (p *page) draw(c draw.Canvas) {
@@ -93,6 +95,8 @@ func drawMark(c draw.Canvas, t theme, e entry, left vg.Point, width vg.Length) {
 		at := vg.Point{X: left.X + width/2, Y: left.Y}
 		t.spot(c, at, e.color, false)
 		t.ring(c, at)
+	case markPoint:
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: e.color, Radius: t.pt(5), Shape: e.shape}, vg.Point{X: left.X + width/2, Y: left.Y})
 	case markDot, markRing:
 		t.spot(c, vg.Point{X: left.X + width/2, Y: left.Y}, e.color, e.mark == markRing)
 	default:

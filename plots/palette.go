@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 
+	"gonum.org/v1/plot/vg/draw"
+
 	"trainsim/sim/trace"
 )
 
@@ -109,6 +111,14 @@ func memoryIndex(name string) int {
 
 // series are the colours of families that no table names, in their order.
 var series = []color.RGBA{blue, vermillion, green, purple, orange, black, sky, brown, violet, graphite}
+
+// shapes tell more series apart than there are colours.
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
+
+// seriesStyle returns the colour and shape of the i-th series.
+func seriesStyle(i int) (color.RGBA, draw.GlyphDrawer) {
+	return series[i%len(series)], shapes[i/len(series)%len(shapes)]
+}
 
 func rgb(hex uint32) color.RGBA {
 	return color.RGBA{R: uint8(hex >> 16), G: uint8(hex >> 8), B: uint8(hex), A: 255}

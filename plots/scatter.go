@@ -14,7 +14,7 @@ import (
 // Point is one measured run and what was predicted for it, in the same unit.
 type Point struct {
 	Measured, Predicted float64
-	Family              string // points of one family have one colour
+	Family              string // points of one family look alike
 }
 
 // band is the share by which a prediction may miss and still lie in the band
@@ -24,8 +24,8 @@ const band = 0.05
 var errNoPoints = errors.New("plots: no point with a positive measurement and prediction to draw")
 
 // Scatter draws predictions over measurements on logarithmic axes, with the
-// diagonal, a band of 5 % on either side and a colour a family in the order of
-// appearance. Quantity names what is compared, "step time (s)" for example.
+// diagonal, a band of 5 % on either side and a colour and shape a family in the
+// order of appearance. Quantity names what is compared, "step time (s)" for example.
 // Points that are not positive and finite are left out; if none is left, that
 // is an error.
 func Scatter(points []Point, quantity string, o Options) (*Figure, error) {
@@ -94,7 +94,8 @@ func (s *scatter) facts(all int) string {
 func (s *scatter) legend() []entry {
 	var out []entry
 	for i, f := range s.families {
-		out = append(out, entry{label: f, color: series[i%len(series)], mark: markDot})
+		color, shape := seriesStyle(i)
+		out = append(out, entry{label: f, color: color, mark: markPoint, shape: shape})
 	}
 	return append(out,
 		entry{label: "within 5 %", color: idleGrey},
@@ -124,12 +125,13 @@ func (s *scatter) drawBand(c draw.Canvas, p *plot.Plot, t theme) {
 
 func (s *scatter) drawPoints(c draw.Canvas, p *plot.Plot, t theme) {
 	for i, f := range s.families {
-		ring := draw.GlyphStyle{Color: white, Radius: t.pt(6), Shape: draw.CircleGlyph{}}
+		color, shape := seriesStyle(i)
+		ring := draw.GlyphStyle{Color: white, Radius: t.pt(6), Shape: shape}
 		for _, pt := range s.points {
 			if pt.Family == f {
 				at := vg.Point{X: c.X(p.X.Norm(pt.Measured)), Y: c.Y(p.Y.Norm(pt.Predicted))}
 				c.DrawGlyphNoClip(ring, at)
-				t.spot(c, at, series[i%len(series)], false)
+				c.DrawGlyphNoClip(draw.GlyphStyle{Color: color, Radius: t.pt(5), Shape: shape}, at)
 			}
 		}
 	}
