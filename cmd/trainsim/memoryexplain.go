@@ -30,10 +30,14 @@ type memoryPart struct {
 // the temporaries at the peak, and the rounding of blocks.
 func explained(job *step.Job, s *report.StageMemory) memoryParts {
 	out := memoryParts{Stage: s.Stage}
+	passing := s.AtPeak.Temporaries
 	for _, l := range job.Explain(s.Stage) {
+		if l.Kind == memory.Temporaries {
+			passing -= l.Bytes
+		}
 		out.Parts = append(out.Parts, memoryPart{l.Kind.String(), l.Part, l.Formula, l.Bytes, l.Detail})
 	}
-	if n := s.AtPeak.Temporaries; n > 0 {
+	if n := passing; n > 0 {
 		out.Parts = append(out.Parts, memoryPart{memory.Temporaries.String(), "temporaries", "at the peak, by replaying the allocations", n, false})
 	}
 	if n := s.PeakReserved - s.PeakAllocated; n > 0 {

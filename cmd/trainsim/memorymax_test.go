@@ -82,3 +82,14 @@ func TestMemoryFractionIsNamed(t *testing.T) {
 	assert.NotContains(t, r.stdout+r.stderr, "of 39.6 GiB")
 	assert.Contains(t, r.stderr, "GiB reserved of the 23.8 GiB that memory.memory_fraction allows")
 }
+
+// Batches that wait on the GPU are told from other temporaries.
+func TestPrefetchedBatchesAreNamed(t *testing.T) {
+	r := trainsim("run", "prefetch-32x8", "--no-plots", "--out", t.TempDir())
+	assert.Equal(t, exitUnrunnable, r.code)
+	assert.Contains(t, r.stdout, "12.00 GiB of the temporaries are batches that wait on the GPU: 32 workers x 8 batches x 48.00 MiB")
+	assert.Contains(t, r.stdout, "with 12.0 GiB of prefetched batches")
+	r = trainsim("memory", "prefetch-32x8", "--explain")
+	assert.Regexp(t, `(?m)^ +temporaries +12\.000 +prefetched batches +32 workers x 8 batches x 50331648 B$`, r.stdout)
+	assert.Regexp(t, `(?m)^ +temporaries +1\.5\d\d +temporaries `, r.stdout)
+}

@@ -35,6 +35,9 @@ func adviseMemory(res *step.Result, r *Report) *Advice {
 	}
 	o := r.OOM
 	text := fmt.Sprintf("rank %d needs %s; most of it is %s", o.Rank, o.Needs(), largest(o.AtPeak))
+	if p := o.Prefetched; p != nil && 10*p.Bytes > o.Needed {
+		text += fmt.Sprintf(", with %s of prefetched batches", gib(p.Bytes))
+	}
 	a := &Advice{Code: "out-of-memory", Severity: "error", Text: text}
 	fixes := Fixes(res.Job.Config)
 	if len(fixes) == 0 {

@@ -167,6 +167,9 @@ func outOfMemory(res *step.Result) *OOM {
 	m := &res.Memory[o.Stage]
 	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor, Phase: o.Phase, Step: o.Step,
 		Capacity: m.Capacity, Allowed: m.Allowed, Needed: m.NvidiaSMI(), AtPeak: atPeak(m)}
+	if p := res.Job.Config.Prefetched(); p.Bytes() > 0 {
+		out.Prefetched = &Prefetched{p.Bytes(), p.Workers, p.Batches, p.BatchBytes}
+	}
 	if e := o.Err; e != nil {
 		out.Requested, out.Allocated, out.Reserved, out.Free = e.Requested, e.Allocated, e.Reserved, e.Free
 		out.Idle, out.LargestIdle, out.IdlePieces, out.Outside = e.Unallocated, e.LargestIdle, e.IdleBlocks, e.External

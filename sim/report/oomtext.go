@@ -36,6 +36,9 @@ func (o *OOM) write(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, ", %s CUDA context and NCCL, %s left\n", size(o.Outside), size(o.Free))
 	fmt.Fprintf(b, "  needed      %s at the peak: %s\n", size(o.Needed), o.AtPeak.text())
+	if p := o.Prefetched; p != nil {
+		fmt.Fprintf(b, "  prefetched  %s of the temporaries are batches that wait on the GPU: %d workers x %d batches x %s\n", size(p.Bytes), p.Workers, p.Batches, size(p.BatchBytes))
+	}
 }
 
 // Needs says what a rank would need of what there is.

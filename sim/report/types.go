@@ -174,7 +174,17 @@ type OOM struct {
 	Allowed     int64  `json:"allowed_bytes,omitempty"` // what memory_fraction lets PyTorch reserve, 0: all
 	Needed      int64  `json:"needed_bytes"`            // peak that the step would reach with memory enough
 	AtPeak      AtPeak `json:"at_peak"`
-	Suggestion  string `json:"suggestion"`
+	// Prefetched is what of the temporaries are batches that wait on the GPU.
+	Prefetched *Prefetched `json:"prefetched,omitempty"`
+	Suggestion string      `json:"suggestion"`
+}
+
+// Prefetched is Batches of BatchBytes of each of the data loader's workers.
+type Prefetched struct {
+	Bytes      int64 `json:"bytes"`
+	Workers    int   `json:"workers"`
+	Batches    int   `json:"batches"`
+	BatchBytes int64 `json:"batch_bytes"`
 }
 
 // Advice is one finding with the change that it suggests: scenario keys and

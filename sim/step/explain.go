@@ -19,15 +19,23 @@ type Line struct {
 
 // Explain takes a stage's memory apart, in the order of memory's kinds: what
 // stays, what a layer keeps for the backward, what lies outside PyTorch. Blocks
-// are not rounded here, and temporaries are in the account alone.
+// are not rounded here, and of temporaries there are only prefetched batches: the
+// others are in the account alone.
 func (j *Job) Explain(stage int) []Line {
 	e := &explainer{job: j, stage: &j.stages[stage]}
 	e.state()
 	for i, f := range flights(e.stage) {
 		e.activations(i, f)
 	}
+	e.prefetched()
 	e.outside(stage)
 	return e.lines
+}
+
+// prefetched is the only part of the temporaries that a formula gives.
+func (e *explainer) prefetched() {
+	p := e.job.Config.Prefetched()
+	e.add(memory.Temporaries, p.Bytes(), "prefetched batches", "%d workers x %d batches x %d B", p.Workers, p.Batches, p.BatchBytes)
 }
 
 type explainer struct {

@@ -81,15 +81,31 @@ func (c *Config) steps() int {
 
 // loadAhead allocates the batches that wait on the GPU.
 func (a *account) loadAhead() {
-	d := &a.job.Config.Data
+	p := a.job.Config.Prefetched()
+	for range p.Workers * p.Batches {
+		a.malloc("prefetched batch", p.BatchBytes, memory.Temporaries)
+	}
+}
+
+// Prefetched is what waits on the GPU for its turn: Batches of BatchBytes of
+// each worker, all zero where batches wait in host memory.
+type Prefetched struct {
+	Workers, Batches int
+	BatchBytes       int64
+}
+
+// Prefetched returns what a job loads ahead.
+func (c *Config) Prefetched() Prefetched {
+	d := &c.Data
 	if !d.GPUPrefetch {
-		return
+		return Prefetched{}
 	}
 	sample := int64(d.SampleBytes)
 	if sample == 0 {
-		sample = 3 * 8 * a.job.Config.Model.SeqLen
+		sample = 3 * 8 * c.Model.SeqLen
 	}
-	for range d.Workers * d.Prefetch {
-		a.malloc("loaded batch", sample*int64(a.job.Config.Schedule.MicrobatchSize), memory.Temporaries)
-	}
+	return Prefetched{d.Workers, d.Prefetch, sample * int64(c.Schedule.MicrobatchSize)}
 }
+
+// Bytes is all of it.
+func (p Prefetched) Bytes() int64 { return int64(p.Workers*p.Batches) * p.BatchBytes }

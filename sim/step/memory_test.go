@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -85,6 +86,10 @@ func TestPrefetchedBatchesTakeTheirBytes(t *testing.T) {
 	before := accounts(t, c)[0].PeakAllocated
 	c.Data = step.Data{Workers: 4, Prefetch: 3, GPUPrefetch: true, SampleBytes: 64 << 20}
 	assert.Equal(t, before+4*3*64<<20, accounts(t, c)[0].PeakAllocated)
+	j, err := step.Build(c)
+	require.NoError(t, err)
+	assert.Contains(t, j.Explain(0), step.Line{Kind: memory.Temporaries, Part: "prefetched batches",
+		Formula: fmt.Sprintf("4 workers x 3 batches x %d B", c.Schedule.MicrobatchSize*64<<20), Bytes: 4 * 3 * int64(c.Schedule.MicrobatchSize) * 64 << 20})
 	c.Data.GPUPrefetch = false
 	assert.Equal(t, before, accounts(t, c)[0].PeakAllocated)
 }
