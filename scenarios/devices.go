@@ -53,7 +53,7 @@ var builtinGPUs = sync.OnceValue(func() []*gpu.Device {
 
 // FindGPU returns the built-in device that a table of measurements means by a
 // name: a preset's name or one of its aliases, or the beginning of one where
-// that tells it from the others.
+// that, or a remark in parentheses, tells it from the others.
 func FindGPU(name string) (*gpu.Device, error) {
 	for _, d := range builtinGPUs() {
 		if d.Is(name) {
@@ -66,13 +66,54 @@ func FindGPU(name string) (*gpu.Device, error) {
 			short = append(short, d)
 		}
 	}
-	switch len(short) {
+	if len(short) > 1 {
+		short = remarked(short, name)
+	}
+	switch n := len(short); n {
 	case 0:
 		return nil, fmt.Errorf("there is no gpu preset for %q; name one (trainsim list gpus)", name)
 	case 1:
 		return short[0], nil
+	default:
+		names := make([]string, n)
+		for i, d := range short {
+			names[i] = d.Name
+		}
+		return nil, fmt.Errorf("%q may be %s or %s; name a gpu preset", name, strings.Join(names[:n-1], ", "), names[n-1])
 	}
-	return nil, fmt.Errorf("%q may be %s or %s; name a gpu preset", name, short[0].Name, short[1].Name)
+}
+
+// remarked returns the devices that most words of a name's remark in
+// parentheses fit, as in "A100 (SXM4-80GB)": all of them where none fits.
+func remarked(all []*gpu.Device, name string) []*gpu.Device {
+	_, remark, _ := strings.Cut(name, "(")
+	words := wordsOf(socket.ReplaceAllString(strings.ToLower(remark), "sxm"))
+	var best []*gpu.Device
+	most := 0
+	for _, d := range all {
+		n := 0
+		for _, full := range append([]string{d.Name}, d.Aliases...) {
+			n = max(n, fitting(words, strings.TrimPrefix(shortName(full), shortName(name))))
+		}
+		if n > most {
+			best, most = nil, n
+		}
+		if n == most {
+			best = append(best, d)
+		}
+	}
+	return best
+}
+
+// fitting counts the words, of three letters and more, that a name holds.
+func fitting(words []string, name string) int {
+	n := 0
+	for _, w := range words {
+		if len(w) >= 3 && strings.Contains(name, w) {
+			n++
+		}
+	}
+	return n
 }
 
 // builtinCluster is a cluster preset with its device.
@@ -126,18 +167,22 @@ func network(words string) string {
 // than the GPU, it is the machine named after the GPU for one node, and for
 // several the one with the network that the words name, or else the maker's
 // reference system (DGX or HGX). The GPU's name may leave the memory's size out,
-// which no link depends on.
+// which no link depends on; where it leaves out whether it is a card in a slot,
+// what the words say of NVLink and NVSwitches decides, and a machine that is all
+// NVLink is taken where they say nothing.
 func FindCluster(gpuType, machine string, nodes, perNode int) (string, error) {
 	words := wordsOf(gpuType + " " + machine)
 	usual, rank := "", 0
+	device, _ := FindGPU(gpuType)
 	for _, c := range builtinClusters() {
-		if !means(c.gpu, gpuType) || nodes > 1 && c.config.NICs == 0 || perNode > c.config.DomainSize() {
+		links, possible := c.joinedAs(machine)
+		if !possible || !means(c.gpu, gpuType) || device != nil && device.Name != c.gpu.Name || nodes > 1 && c.config.NICs == 0 || perNode > c.config.DomainSize() {
 			continue
 		}
 		if named(c.name, words) {
 			return c.name, nil
 		}
-		if r := c.suits(machine, nodes); r > rank {
+		if r := 2*c.suits(machine, nodes) + links; r > max(rank, 1) {
 			usual, rank = c.name, r
 		}
 	}
@@ -160,6 +205,36 @@ func (c *builtinCluster) suits(machine string, nodes int) int {
 	case nodes == 1 && oneNode.MatchString(c.name):
 		return 2
 	case reference.MatchString(c.name):
+		return 1
+	}
+	return 0
+}
+
+// joinedAs says whether a cluster's GPUs are joined as the words state, and
+// prefers (1) the usual of what they leave open.
+func (c *builtinCluster) joinedAs(machine string) (preferred int, possible bool) {
+	low := strings.ToLower(machine)
+	has := func(s string) bool { return strings.Contains(low, s) }
+	kind := c.config.Kind
+	slots, pairs := kind == interconnect.PCIe, kind == interconnect.NVLinkPairs
+	whole := !slots && !pairs
+	switch {
+	case has("no nvlink") || has("without nvlink"):
+		return 0, slots
+	case has("bridge") || has("pair"):
+		return one(pairs), !whole
+	case has("nvswitch") && !has("no nvswitch"):
+		return 0, kind == interconnect.NVSwitch
+	case has("nvlink"):
+		return one(whole), !slots
+	case has("pcie"):
+		return one(slots), true
+	}
+	return one(whole), true
+}
+
+func one(yes bool) int {
+	if yes {
 		return 1
 	}
 	return 0
