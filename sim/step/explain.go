@@ -77,15 +77,13 @@ func (e *explainer) unsharded(n int64) {
 		e.add(memory.Gradients, n*e.job.dp.gradBytes, "unsharded gradients", "%d parameters x %d B during a step", n, e.job.dp.gradBytes)
 		return
 	}
-	var sum int64
+	var most, units int64
 	for _, cc := range e.stage.chunks {
-		for id := range cc.chunk.Tensors {
-			if t := &cc.chunk.Tensors[id]; t.Weights && cc.saved[id] {
-				sum += t.Bytes
-			}
+		if bytes, n := mostGathered(cc); bytes > most {
+			most, units = bytes, n
 		}
 	}
-	e.add(memory.Weights, sum, "gathered weights", "of the units that stay gathered between forward and backward")
+	e.add(memory.Weights, most, "gathered weights", "at most, of %d units at a time", units)
 }
 
 // spread adds what ZeRO shares out, apart for experts that other ranks share.

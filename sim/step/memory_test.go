@@ -199,6 +199,26 @@ func TestExplanationAddsUp(t *testing.T) {
 	}
 }
 
+// With frozen weights that FSDP shards, what a recomputation gathers again comes
+// and goes unit by unit: it is not all there at once.
+func TestExplainedGatheredWeights(t *testing.T) {
+	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
+	c.Host.Framework, c.Training.Recompute = "eager", "full"
+	c.LoRA = model.LoRA{Rank: 8, Targets: "all", Base: "16bit"}
+	c.Model.Layers = 24
+	j, err := step.Build(c)
+	require.NoError(t, err)
+	ranks, err := j.Account()
+	require.NoError(t, err)
+	var weights int64
+	for _, l := range j.Explain(0) {
+		if l.Kind == memory.Weights {
+			weights += l.Bytes
+		}
+	}
+	assert.InEpsilon(t, ranks[0].AtPeak[memory.Weights], weights, 0.02)
+}
+
 // The snapshot holds the peak's bytes, and its history ends there.
 func TestSnapshotAtPeak(t *testing.T) {
 	j, err := step.Build(eager(t))
