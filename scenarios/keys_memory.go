@@ -3,7 +3,7 @@ package scenarios
 var loraKeys = []Key{
 	{Path: "lora", Text: "Low-rank adaptation: the model is frozen and adapters are trained. Off while rank is 0."},
 	{Path: "lora.rank", Default: "0", Max: 1 << 14, Text: "Rank of the adapters, the inner width of their two matrices; 0 trains the model itself."},
-	{Path: "lora.targets", Default: `"all"`, Values: []string{"all", "attention", "qkv", "mlp"}, Text: "Which matrices get adapters: all of the layers, those of the attention, only the query/key/value matrices, or those of the feed-forward block."},
+	{Path: "lora.targets", Default: `"all"`, Text: "Which matrices get adapters: all of the layers, those of the attention, only the query/key/value matrices (qkv), or those of the feed-forward block (mlp); or modules by the names of Hugging Face's PEFT, as in \"q_proj,v_proj\". Megatron-LM has one adapter beside its matrix of queries, keys and values and one beside that of gate and up, other frameworks and modules given by name have one each."},
 	{Path: "lora.base", Default: `"16bit"`, Values: []string{"16bit", "8bit", "4bit"}, Text: "Format of the frozen matrices of the layers: as trained, 8 bits (LLM.int8), or 4 bits (NF4 with doubly quantised scales, QLoRA). 8 and 4 bits are widened for each product."},
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/memory"
+	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
@@ -157,6 +158,9 @@ func (l *loader) checkTraining(cfg *step.Config) {
 		l.problem("training.fp8_param_gather", []string{"training.precision"}, "weights are in 8 bits only with precision \"fp8\"; write that, or false")
 	case cfg.Host.Framework != "" && cfg.Host.Framework != "megatron":
 		l.problem("training.fp8_param_gather", []string{"host.framework"}, "is Megatron-LM's, not framework %q's; write framework = \"megatron\", or false", cfg.Host.Framework)
+	}
+	if w := cfg.LoRA.UnknownTarget(); w != "" {
+		l.problem("lora.targets", nil, "%q is no matrix of a layer; write any of %s", w, strings.Join(model.TargetWords(), ", "))
 	}
 	if cfg.Memory.Fraction <= 0 {
 		l.problem("memory.memory_fraction", nil, "0 leaves no memory; write a share above 0 and at most 1.0")

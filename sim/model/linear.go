@@ -74,8 +74,8 @@ func (b *builder) linear(name string, x value, width int64, how split, bias bool
 		b.layer = layer
 		b.linearBackward(name, x, in, full, y, out, how, bias)
 	})
-	if b.LoRA.adapts(name) {
-		return b.adapter(name, x, out)
+	if widths := b.adapters(name, width); len(widths) > 0 {
+		return b.adapted(name, x, out, widths)
 	}
 	return out
 }

@@ -1,6 +1,8 @@
 package model
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"trainsim/sim/gpu"
@@ -11,7 +13,8 @@ import (
 // rank are trained. The zero value trains the model itself.
 type LoRA struct {
 	Rank int64 `toml:"rank"`
-	// Targets says which matrices get adapters: all, attention, qkv or mlp.
+	// Targets says which matrices get adapters: all, attention, qkv or mlp, or
+	// modules by PEFT's names with commas between them, as in "q_proj,v_proj".
 	Targets string `toml:"targets"`
 	// Base is the format of the frozen weights: 16bit, 8bit or 4bit. The last
 	// two are widened to 16 bits for each product.
@@ -21,19 +24,102 @@ type LoRA struct {
 // On reports whether the base model is frozen.
 func (l *LoRA) On() bool { return l.Rank > 0 }
 
-// adapts reports whether a linear layer gets adapters.
-func (l *LoRA) adapts(name string) bool {
-	switch {
-	case !l.On() || name == "logits" || name == "transform" || strings.HasPrefix(name, "moe."):
-		return false
-	case l.Targets == "attention":
-		return strings.HasPrefix(name, "attn.")
-	case l.Targets == "qkv":
-		return name == "attn.qkv" || strings.HasPrefix(name, "attn.q_") || strings.HasPrefix(name, "attn.kv_")
-	case l.Targets == "mlp":
-		return strings.HasPrefix(name, "mlp.")
+// loraModules are the matrices of a layer by their names in Hugging Face's PEFT:
+// a product's output holds one or several of them side by side.
+var loraModules = map[string][]string{
+	"attn.qkv": {"q_proj", "k_proj", "v_proj"}, "attn.proj": {"o_proj"},
+	"attn.q_down": {"q_a_proj"}, "attn.q_up": {"q_b_proj"}, "attn.kv_down": {"kv_a_proj_with_mqa"}, "attn.kv_up": {"kv_b_proj"},
+	"mlp.fc1": {"gate_proj", "up_proj"}, "mlp.fc2": {"down_proj"},
+}
+
+// loraSets are the words for several of them.
+var loraSets = map[string]func(product string) bool{
+	"all":       func(string) bool { return true },
+	"attention": func(product string) bool { return strings.HasPrefix(product, "attn.") },
+	"qkv": func(product string) bool {
+		return product == "attn.qkv" || strings.HasPrefix(product, "attn.q_") || strings.HasPrefix(product, "attn.kv_")
+	},
+	"mlp": func(product string) bool { return strings.HasPrefix(product, "mlp.") },
+}
+
+// TargetWords returns the words and modules that Targets may hold, sorted.
+func TargetWords() []string {
+	out := slices.Collect(maps.Keys(loraSets))
+	for _, names := range loraModules {
+		out = append(out, names...)
 	}
-	return true
+	slices.Sort(out)
+	return out
+}
+
+// list returns the words of Targets.
+func (l *LoRA) list() []string {
+	words := strings.Split(l.Targets, ",")
+	for i, w := range words {
+		words[i] = strings.TrimSpace(w)
+	}
+	return words
+}
+
+// UnknownTarget returns a word of Targets that names nothing, or "".
+func (l *LoRA) UnknownTarget() string {
+	for _, w := range l.list() {
+		if !slices.Contains(TargetWords(), w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// FeedForward reports whether a matrix of the feed-forward block is a target.
+func (l *LoRA) FeedForward() bool {
+	return len(l.targeted("mlp.fc1")) > 0 || len(l.targeted("mlp.fc2")) > 0
+}
+
+// targeted returns which modules of a product have adapters.
+func (l *LoRA) targeted(product string) []string {
+	var out []string
+	for _, m := range loraModules[product] {
+		if slices.ContainsFunc(l.list(), func(w string) bool { return w == m || loraSets[w] != nil && loraSets[w](product) }) {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// adapters returns the widths of the adapters beside a product of width outputs:
+// one for all of it where the framework's matrix is one (Megatron-LM's linear_qkv
+// and linear_fc1) and all of it is meant, else one for each module, as PEFT and
+// Megatron-Bridge's canonical LoRA have them.
+func (b *builder) adapters(product string, width int64) []int64 {
+	if !b.LoRA.On() {
+		return nil
+	}
+	meant := b.LoRA.targeted(product)
+	if b.Modules != PlainModules && len(meant) == len(loraModules[product]) && len(meant) > 0 && !slices.Contains(b.LoRA.list(), meant[0]) {
+		return []int64{width}
+	}
+	var out []int64
+	for _, m := range meant {
+		switch m {
+		case "q_proj":
+			out = append(out, b.Heads/b.TP*b.Head())
+		case "k_proj", "v_proj":
+			out = append(out, b.kvHeads()*b.Head())
+		case "gate_proj":
+			if b.MLP.Gated() {
+				out = append(out, width/2)
+			}
+		case "up_proj":
+			if b.MLP.Gated() {
+				width /= 2
+			}
+			out = append(out, width)
+		default:
+			out = append(out, width)
+		}
+	}
+	return out
 }
 
 // baseBits returns the bits of a frozen weight in thousandths: 8 bits of
@@ -82,30 +168,53 @@ func (b *builder) widen(name string, phase Phase, out, in int64) []TensorID {
 	return ids(w)
 }
 
-// adapter adds the product with the thin matrices, x A B, to the layer's
-// output.
-func (b *builder) adapter(name string, x, out value) value {
+// adapted adds the products with thin matrices, x A B, to a layer's output: one
+// for each of the widths.
+func (b *builder) adapted(name string, x, out value, widths []int64) value {
+	wides := make([]value, len(widths))
+	for i, width := range widths {
+		wides[i] = b.adapter(name, x, out.rows, width)
+	}
+	sum := b.like(name+".lora_add.out", out)
+	n := out.rows * out.width * b.element()
+	var added int64
+	for _, w := range wides {
+		added += w.rows * w.width * b.element()
+	}
+	b.memory(name+".lora_add", b.phase, gpu.Elementwise, n+added, n, append(ids(out), ids(wides...)...), ids(sum))
+	b.push(func() {
+		dsum := b.grad(sum)
+		b.setGrad(out, dsum)
+		for _, w := range wides { // each reads its columns
+			b.setGrad(w, value{dsum.id, w.rows, w.width})
+		}
+	})
+	return sum
+}
+
+// adapter is x A B, rows x width.
+func (b *builder) adapter(name string, x value, rows, width int64) value {
 	r := b.LoRA.Rank
-	thin := b.tensor(name+".lora_a.out", out.rows, r, b.element())
+	thin := b.tensor(name+".lora_a.out", rows, r, b.element())
 	b.kernel(name+".lora_a", b.phase, b.gemm(x.rows, r, x.width, gpu.TN), ids(x), ids(thin))
 	b.thinExchange(name, b.phase, thin)
-	wide := b.like(name+".lora_b.out", out)
-	b.kernel(name+".lora_b", b.phase, b.gemm(out.rows, out.width, r, gpu.TN), ids(thin), ids(wide))
+	wide := b.tensor(name+".lora_b.out", rows, width, b.element())
+	b.kernel(name+".lora_b", b.phase, b.gemm(rows, width, r, gpu.TN), ids(thin), ids(wide))
 	b.addParameters(x.width * r)
-	b.addParameters(out.width * r)
+	b.addParameters(width * r)
 	layer := b.layer
 	b.push(func() {
 		b.layer = layer
-		b.adapterBackward(name, x, out, thin, wide)
+		b.adapterBackward(name, x, thin, wide)
 	})
-	return b.sum(name+".lora_add", wide, out)
+	return wide
 }
 
-func (b *builder) adapterBackward(name string, x, out, thin, wide value) {
+func (b *builder) adapterBackward(name string, x, thin, wide value) {
 	r, dy := b.LoRA.Rank, b.grad(wide)
 	dthin := b.like(name+".lora_a.dout", thin)
-	b.kernel(name+".lora_b.dgrad", BackwardInput, b.gemm(out.rows, r, out.width, gpu.NN), ids(dy), ids(dthin))
-	b.kernel(name+".lora_b.wgrad", BackwardWeight, b.weightGrad(out.width, r, out.rows), ids(thin, dy), b.keepGrad(b.weightGradTensor(name+".lora_b", out.width, r)))
+	b.kernel(name+".lora_b.dgrad", BackwardInput, b.gemm(wide.rows, r, wide.width, gpu.NN), ids(dy), ids(dthin))
+	b.kernel(name+".lora_b.wgrad", BackwardWeight, b.weightGrad(wide.width, r, wide.rows), ids(thin, dy), b.keepGrad(b.weightGradTensor(name+".lora_b", wide.width, r)))
 	b.thinExchange(name, BackwardInput, dthin)
 	dx := b.like(name+".lora_a.dx", x)
 	b.kernel(name+".lora_a.dgrad", BackwardInput, b.gemm(x.rows, x.width, r, gpu.NN), ids(dthin), ids(dx))

@@ -78,7 +78,33 @@ func TestWeightsAddUp(t *testing.T) {
 		bytes += n
 	}
 	assert.Equal(t, 2*c.Parameters, bytes)
-	assert.Equal(t, int64(2*8*((1024+2048)+(1024+1024)+(1024+8192)+(4096+1024))), frozen.Parameters)
+	// Llama's 2 layers of 1024, 8 of 16 heads for keys and values, 4096 inside.
+	assert.Equal(t, int64(2*8*((1024+1024)+2*(1024+512)+(1024+1024)+2*(1024+4096)+(4096+1024))), frozen.Parameters)
+}
+
+// Adapters beside the modules that a list names, or one beside each of Megatron's
+// matrices.
+func TestAdaptersByModule(t *testing.T) {
+	parameters := func(targets string, m Modules) int64 {
+		s := llama(1)
+		s.Modules, s.LoRA = m, LoRA{Rank: 8, Targets: targets}
+		return s.Build(0, 1, false, false).Parameters / 8
+	}
+	assert.EqualValues(t, 1024+1024+1024+512, parameters("q_proj,v_proj", PlainModules))
+	assert.EqualValues(t, 1024+1024+1024+512, parameters("q_proj, v_proj", EngineModules))
+	assert.EqualValues(t, 1024+4096, parameters("up_proj", PlainModules))
+	assert.EqualValues(t, 1024+4096+4096+1024, parameters("gate_proj,down_proj", EngineModules))
+	assert.EqualValues(t, 1024+2048, parameters("qkv", EngineModules), "one beside all three")
+	assert.EqualValues(t, (1024+2048)+(1024+1024)+(1024+8192)+(4096+1024), parameters("all", EngineModules))
+	assert.Equal(t, parameters("all", PlainModules), parameters("q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj", EngineModules))
+}
+
+// PEFT's adapters of rank 16 beside all linear layers of Llama-2-70B hold
+// 207,093,760 parameters.
+func TestAdaptersOfPEFT(t *testing.T) {
+	s := llama(1)
+	s.Config.Hidden, s.Heads, s.KVHeads, s.FFN, s.LoRA = 8192, 64, 8, 28672, LoRA{Rank: 16, Targets: "all"}
+	assert.EqualValues(t, 207_093_760, 80*s.Build(0, 1, false, false).Parameters)
 }
 
 // Metrics of the loss run last, on the logits, which they keep until then.
