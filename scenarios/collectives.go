@@ -61,7 +61,8 @@ func IsCollectives(header []string) bool {
 // columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
 // and where they differ from one full node nodes, cluster (a preset's name),
 // interconnect (words about the machine, see FindCluster), dtype and algo_or_env
-// (NCCL's algorithm, or NCCL_ALGO=...). A cluster that is given here stands for
+// (NCCL's algorithm, or its variables as in NCCL_ALGO=Ring NCCL_PROTO=LL; a row
+// with one that is not modelled is skipped). A cluster that is given here stands for
 // all rows; otherwise the row's own, or the built-in one of its GPU, is taken,
 // with the slots and cards that its words state; where the GPU is "not stated",
 // one is made of the words alone. A row without size and time but with a peak
@@ -141,7 +142,10 @@ func (r *runRow) peak(c *Collective) {
 
 // settings reads how a benchmark was run.
 func (r *runRow) settings(words *machineWords) interconnect.Settings {
-	s := settings(r.text("algo_or_env"))
+	s, err := ncclWords(r.text("algo_or_env"))
+	if err != nil {
+		r.skip("algo_or_env", "%v", err)
+	}
 	s.P2PDisable = s.P2PDisable || words.has("p2p off", "p2p disabled")
 	if strings.Contains(strings.ToLower(words.gpu), "mi300x") {
 		s.Model = "ideal" // what runs there is not NCCL
@@ -149,26 +153,6 @@ func (r *runRow) settings(words *machineWords) interconnect.Settings {
 	// The switches add FP8 from Blackwell on.
 	if d, err := FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || d.ComputeCapability < 100) {
 		s.Algo = []string{"Ring", "Tree"}
-	}
-	return s
-}
-
-// settings reads how a benchmark was run: what begins with "default" is NCCL's
-// own choice, otherwise the algorithms that are named were forced.
-func settings(text string) interconnect.Settings {
-	var s interconnect.Settings
-	low := strings.ToLower(text)
-	switch {
-	case strings.HasPrefix(low, "default"):
-	case strings.Contains(low, "nvls disabled"):
-		s.Algo = []string{"Ring", "Tree"}
-	case strings.Contains(low, "p2p off"), strings.Contains(low, "nccl_p2p_disable=1"):
-		s.P2PDisable = true
-	default:
-		low = strings.TrimPrefix(low, "nccl_algo=")
-		if _, err := interconnect.ParseAlgorithm(low); err == nil {
-			s.Algo = []string{low}
-		}
 	}
 	return s
 }
