@@ -79,6 +79,7 @@ var reportKeys = []Key{
 	{Path: "memory_per_stage.capacity_bytes", Unit: byteCount, Text: "Memory of the device as the driver reports it."},
 	{Path: "memory_per_stage.allowed_bytes", Unit: byteCount, Text: "What memory.memory_fraction lets the caching allocator reserve, where that is what limits it."},
 	{Path: "memory_per_stage.fits", Unit: boolean, Text: "The step runs to its end without running out of memory on this stage."},
+	{Path: "memory_per_stage.peak_in_evaluation", Unit: boolean, Text: "The peak is in the evaluation behind a step, if it is."},
 	{Path: "deadlock", Text: "Who waits for whom when the step cannot end; null when it ends."},
 	{Path: "oom", Text: "Where the simulated job ran out of memory; null when it did not."},
 	{Path: "oom.rank", Unit: "number", Text: "The global rank that ran out."},

@@ -24,6 +24,9 @@ type memoryPart struct {
 	Bytes   int64  `json:"bytes"`
 	// OfOneLayer marks a tensor that the line of all activations counts again.
 	OfOneLayer bool `json:"of_one_layer"`
+	// NotAtPeak marks activations of the step where the peak is in the evaluation
+	// behind it, and those of the evaluation where it is in the step.
+	NotAtPeak bool `json:"not_at_peak,omitempty"`
 }
 
 // explained takes a stage apart. What the account finds beyond the formulas are
@@ -35,13 +38,14 @@ func explained(job *step.Job, s *report.StageMemory) memoryParts {
 		if l.Kind == memory.Temporaries {
 			passing -= l.Bytes
 		}
-		out.Parts = append(out.Parts, memoryPart{l.Kind.String(), l.Part, l.Formula, l.Bytes, l.Detail})
+		out.Parts = append(out.Parts, memoryPart{l.Kind.String(), l.Part, l.Formula, l.Bytes, l.Detail,
+			l.Kind == memory.Activations && l.Evaluation != s.PeakInEvaluation})
 	}
 	if n := passing; n > 0 {
-		out.Parts = append(out.Parts, memoryPart{memory.Temporaries.String(), "temporaries", "at the peak, by replaying the allocations", n, false})
+		out.Parts = append(out.Parts, memoryPart{memory.Temporaries.String(), "temporaries", "at the peak, by replaying the allocations", n, false, false})
 	}
 	if n := s.PeakReserved - s.PeakAllocated; n > 0 {
-		out.Parts = append(out.Parts, memoryPart{"reserved", "idle in segments", "peak reserved - peak allocated, by replaying the allocations", n, false})
+		out.Parts = append(out.Parts, memoryPart{"reserved", "idle in segments", "peak reserved - peak allocated, by replaying the allocations", n, false, false})
 	}
 	return out
 }
@@ -101,7 +105,11 @@ func writeExplained(out io.Writer, list []memoryParts) error {
 			if p.OfOneLayer {
 				indent = "  a layer's "
 			}
-			fmt.Fprintf(w, "  %s\t%8.3f\t%s%s\t%s\n", p.Kind, gib(p.Bytes), indent, p.Part, p.Formula)
+			formula := p.Formula
+			if p.NotAtPeak && !p.OfOneLayer {
+				formula += ", not at the peak"
+			}
+			fmt.Fprintf(w, "  %s\t%8.3f\t%s%s\t%s\n", p.Kind, gib(p.Bytes), indent, p.Part, formula)
 		}
 		if err := w.Flush(); err != nil {
 			return err

@@ -93,3 +93,10 @@ func TestPrefetchedBatchesAreNamed(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +temporaries +12\.000 +prefetched batches +32 workers x 8 batches x 50331648 B$`, r.stdout)
 	assert.Regexp(t, `(?m)^ +temporaries +1\.5\d\d +temporaries `, r.stdout)
 }
+
+// Of activations what is not there at the peak says so.
+func TestExplainTellsTheEvaluation(t *testing.T) {
+	r := trainsim("memory", "evaluation-with-graph", "--explain")
+	assert.Regexp(t, `(?m)^ +activations +10\.\d+ +activations +1 micro-batches .*, not at the peak$`, r.stdout)
+	assert.Regexp(t, `(?m)^ +activations +32\.\d+ +activations of the evaluation +a pass of 12 sequences: .* work$`, r.stdout)
+}

@@ -150,6 +150,7 @@ func MemoryOf(accounts []step.RankMemory) []StageMemory {
 		out = append(out, StageMemory{
 			Stage: m.Stage, Rank: m.Rank, PeakAllocated: m.PeakAllocated, PeakReserved: m.PeakReserved,
 			NvidiaSMI: m.NvidiaSMI(), Capacity: m.Capacity, Allowed: m.Allowed, Fits: m.Fits(), AtPeak: atPeak(m),
+			PeakInEvaluation: m.PeakInEvaluation,
 		})
 	}
 	return out

@@ -123,9 +123,11 @@ type StageMemory struct {
 	Capacity      int64 `json:"capacity_bytes"`
 	// Allowed is what memory_fraction lets PyTorch reserve, 0 where that is not
 	// what limits it.
-	Allowed int64  `json:"allowed_bytes,omitempty"`
-	Fits    bool   `json:"fits"`
-	AtPeak  AtPeak `json:"at_peak"`
+	Allowed int64 `json:"allowed_bytes,omitempty"`
+	Fits    bool  `json:"fits"`
+	// PeakInEvaluation says that the peak is in the evaluation behind a step.
+	PeakInEvaluation bool   `json:"peak_in_evaluation,omitempty"`
+	AtPeak           AtPeak `json:"at_peak"`
 }
 
 // Communication sums one kind of collective over one kind of group, a rank's

@@ -23,6 +23,8 @@ type RankMemory struct {
 	// AtPeak splits PeakAllocated by kind; context and communication buffers
 	// outside PyTorch are added to their kinds.
 	AtPeak [memory.NumKinds]int64
+	// PeakInEvaluation says that the peak is in the evaluation behind a step.
+	PeakInEvaluation bool
 	// OOM is the allocation that did not fit, nil if all did. The other
 	// figures are then those of a device with room enough.
 	OOM *OOM
@@ -108,7 +110,8 @@ type account struct {
 	grads     bool       // gradients exist
 	states    bool       // optimizer states exist
 	// evaluating: the failure, if any, is in the evaluation.
-	evaluating bool
+	evaluating       bool
+	peakInEvaluation bool
 	// startPeak is the peak before the first step.
 	startPeak int64
 	full      error

@@ -237,6 +237,13 @@ func (cc *chunkCode) markOperands() {
 // savedTensors marks the activations: what the forward, or its recomputation,
 // writes for the backward.
 func savedTensors(chunk *model.Chunk, freed [][]model.TensorID) []bool {
+	saved := leftBehind(chunk, freed)
+	markRecomputed(chunk.Backward, saved)
+	return saved
+}
+
+// leftBehind marks what the forward writes and does not free.
+func leftBehind(chunk *model.Chunk, freed [][]model.TensorID) []bool {
 	saved := make([]bool, len(chunk.Tensors))
 	for i := range chunk.Forward {
 		for _, id := range chunk.Forward[i].Writes {
@@ -248,7 +255,6 @@ func savedTensors(chunk *model.Chunk, freed [][]model.TensorID) []bool {
 			saved[id] = false
 		}
 	}
-	markRecomputed(chunk.Backward, saved)
 	return saved
 }
 

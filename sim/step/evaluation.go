@@ -2,7 +2,9 @@ package step
 
 import (
 	"fmt"
+	"strings"
 
+	"trainsim/memory"
 	"trainsim/sim/model"
 	"trainsim/sim/trace"
 )
@@ -72,6 +74,68 @@ func (j *Job) evaluationCode(cc *chunkCode) *chunkCode {
 	return out
 }
 
+// explainEvaluation is what a pass holds at most: all that its backward would
+// need, or each tensor until it has been read. One pass of a chunk is over before
+// the next begins.
+func (e *explainer) explainEvaluation() {
+	var most *chunkCode
+	var bytes int64
+	for i := range e.stage.evaluation {
+		if cc := e.stage.evaluation[i].chunks[0]; cc != most {
+			if n := mostAlive(cc); n > bytes {
+				most, bytes = cc, n
+			}
+		}
+	}
+	if most == nil {
+		return
+	}
+	c := e.job.Config
+	size, how := c.Evaluation.BatchSize, "each tensor until it has been read"
+	if size == 0 {
+		size = c.Schedule.MicrobatchSize
+	}
+	if c.Evaluation.KeepActivations {
+		how = keptByPass(most, bytes)
+	}
+	e.add(memory.Activations, bytes, "activations of the evaluation", "a pass of %d sequences: %s", size, how)
+	e.lines[len(e.lines)-1].Evaluation = true
+}
+
+// mostAlive returns the most bytes that a pass holds at one time.
+func mostAlive(cc *chunkCode) int64 {
+	s := newAliveSet(cc, func(id model.TensorID) bool {
+		t := &cc.chunk.Tensors[id]
+		return !t.Weights && !t.Kept
+	})
+	s.pass(cc.chunk.Forward, cc.forwardTensors)
+	return s.most
+}
+
+// keptByPass spells out what a pass keeps to its end, by layer, and what is there
+// beside it for a while, where it holds the most bytes.
+func keptByPass(cc *chunkCode, most int64) string {
+	kept := *cc
+	kept.saved = leftBehind(cc.chunk, cc.forwardTensors)
+	layers, ends := keptByLayer(&kept)
+	most -= ends
+	var of []int64 // bytes of the layers that differ
+	count := make(map[int64]int)
+	for _, l := range layers {
+		if count[l.bytes] == 0 {
+			of = append(of, l.bytes)
+		}
+		count[l.bytes]++
+		most -= l.bytes
+	}
+	var b strings.Builder
+	for _, bytes := range of {
+		fmt.Fprintf(&b, "%d layers x %d B + ", count[bytes], bytes)
+	}
+	fmt.Fprintf(&b, "%d B at the ends + %d B of operators at work", ends, most)
+	return b.String()
+}
+
 // evaluationBlock compiles a pass. The first gathers the weights that the step
 // has changed where a pipeline's FSDP gathers once.
 func (j *Job) evaluationBlock(cc *chunkCode, first bool) *block {
@@ -102,6 +166,7 @@ func (a *account) evaluate() {
 	if a.full != nil || len(script) == 0 {
 		return
 	}
+	before := a.alloc.PeakAllocated()
 	a.mark(true)
 	for i := range script {
 		a.action = int32(i)
@@ -111,5 +176,6 @@ func (a *account) evaluate() {
 			return
 		}
 	}
+	a.peakInEvaluation = a.peakInEvaluation || a.alloc.PeakAllocated() > before
 	a.alloc.DriverWork() // what came behind the last pass is nobody's
 }

@@ -15,6 +15,8 @@ type Line struct {
 	Bytes         int64
 	// Detail marks a tensor of one layer, which a later line counts again.
 	Detail bool
+	// Evaluation marks what is there in the evaluation, not in the step.
+	Evaluation bool
 }
 
 // Explain takes a stage's memory apart, in the order of memory's kinds: what
@@ -27,6 +29,7 @@ func (j *Job) Explain(stage int) []Line {
 	for i, f := range flights(e.stage) {
 		e.activations(i, f)
 	}
+	e.explainEvaluation()
 	e.prefetched()
 	e.outside(stage)
 	return e.lines

@@ -6,36 +6,45 @@ import "trainsim/sim/model"
 // for its backward at one time, and of how many units: those that stay from the
 // forward on, and those that a recomputation gathers again, which come and go.
 func mostGathered(cc *chunkCode) (bytes, units int64) {
-	g := gatheredSet{chunk: cc, live: make(map[model.TensorID]bool)}
-	g.pass(cc.chunk.Forward, cc.forwardTensors)
-	g.pass(cc.chunk.Backward, cc.backwardTensors)
-	return g.most, g.atMost
+	s := newAliveSet(cc, func(id model.TensorID) bool {
+		t := &cc.chunk.Tensors[id]
+		return t.Weights && !t.Kept && cc.saved[id]
+	})
+	s.pass(cc.chunk.Forward, cc.forwardTensors)
+	s.pass(cc.chunk.Backward, cc.backwardTensors)
+	return s.most, s.atMost
 }
 
-// gatheredSet is what is gathered at a point of a chunk's code.
-type gatheredSet struct {
-	chunk               *chunkCode
+// aliveSet is what a chunk holds, of the tensors that count, at a point of its
+// code.
+type aliveSet struct {
+	chunk               *model.Chunk
+	counts              func(model.TensorID) bool
 	live                map[model.TensorID]bool
 	bytes, most, atMost int64
 }
 
+func newAliveSet(cc *chunkCode, counts func(model.TensorID) bool) *aliveSet {
+	return &aliveSet{chunk: cc.chunk, counts: counts, live: make(map[model.TensorID]bool)}
+}
+
 // pass walks through code; freed are the tensors that each operator is the last
 // to use.
-func (g *gatheredSet) pass(ops []model.Op, freed [][]model.TensorID) {
+func (s *aliveSet) pass(ops []model.Op, freed [][]model.TensorID) {
 	for i := range ops {
 		for _, id := range ops[i].Writes {
-			if t := &g.chunk.chunk.Tensors[id]; t.Weights && !t.Kept && g.chunk.saved[id] && !g.live[id] {
-				g.live[id] = true
-				g.bytes += t.Bytes
+			if s.counts(id) && !s.live[id] {
+				s.live[id] = true
+				s.bytes += s.chunk.Tensors[id].Bytes
 			}
 		}
-		if g.bytes > g.most {
-			g.most, g.atMost = g.bytes, int64(len(g.live))
+		if s.bytes > s.most {
+			s.most, s.atMost = s.bytes, int64(len(s.live))
 		}
 		for _, id := range freed[i] {
-			if g.live[id] {
-				delete(g.live, id)
-				g.bytes -= g.chunk.chunk.Tensors[id].Bytes
+			if s.live[id] {
+				delete(s.live, id)
+				s.bytes -= s.chunk.Tensors[id].Bytes
 			}
 		}
 	}

@@ -86,7 +86,7 @@ func (a *account) result() RankMemory {
 	m := RankMemory{
 		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.columns(),
 		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), atStart: a.atStart, timelines: a.timelines,
+		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation, atStart: a.atStart, timelines: a.timelines,
 	}
 	for k, n := range a.outside {
 		m.AtPeak[k] += n

@@ -199,6 +199,35 @@ func TestExplanationAddsUp(t *testing.T) {
 	}
 }
 
+// What an evaluation that keeps its activations holds is explained, and is what
+// the account finds at a peak there.
+func TestExplainedEvaluation(t *testing.T) {
+	for _, recompute := range []string{"none", "full"} {
+		c := eager(t)
+		c.Training.Recompute = recompute
+		c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 64, KeepActivations: true}
+		j, err := step.Build(c)
+		require.NoError(t, err)
+		ranks, err := j.Account()
+		require.NoError(t, err)
+		assert.True(t, ranks[0].PeakInEvaluation)
+		var lines []step.Line
+		for _, l := range j.Explain(0) {
+			if l.Evaluation {
+				lines = append(lines, l)
+			}
+		}
+		require.Len(t, lines, 1)
+		assert.InEpsilon(t, ranks[0].AtPeak[memory.Activations], lines[0].Bytes, 0.01)
+		var layers, each, ends, work int64
+		_, err = fmt.Sscanf(lines[0].Formula, "a pass of 64 sequences: %d layers x %d B + %d B at the ends + %d B", &layers, &each, &ends, &work)
+		require.NoError(t, err, lines[0].Formula)
+		assert.Equal(t, lines[0].Bytes, layers*each+ends+work)
+		c.Evaluation.Batches = 0
+		assert.False(t, accounts(t, c)[0].PeakInEvaluation)
+	}
+}
+
 // With frozen weights that FSDP shards, what a recomputation gathers again comes
 // and goes unit by unit: it is not all there at once.
 func TestExplainedGatheredWeights(t *testing.T) {
