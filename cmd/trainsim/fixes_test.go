@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -117,4 +119,45 @@ func TestFixesOfMixturesLoad(t *testing.T) {
 		}
 	}
 	assert.Greater(t, all, 6)
+}
+
+// Advice goes no further than it must: of a value the largest that fits.
+func TestFixesTakeTheLargestThatFits(t *testing.T) {
+	value := func(text, key string) any {
+		for _, f := range fixesOf(t, text) {
+			if v, there := f.Change[key]; there {
+				return v
+			}
+		}
+		return nil
+	}
+	assert.Equal(t, 3, value(`
+[model]
+preset = "llama-2-7b"
+[cluster]
+preset = "dgx-a100"
+[parallel]
+zero = 3
+[schedule]
+microbatch_size = 9
+`, "schedule.microbatch_size"), "a third of 9, not 1")
+	prefetch := `
+[model]
+preset = "gpt2-124m"
+[cluster]
+gpu = "rtx4090-24gb"
+gpus_per_node = 1
+[data]
+gpu_prefetch = true
+workers = 32
+prefetch = %d
+sample_bytes = "100MB"
+`
+	fits, ok := value(fmt.Sprintf(prefetch, 8), "data.prefetch").(int)
+	require.True(t, ok)
+	path := filepath.Join(t.TempDir(), "x.toml")
+	for n, want := range map[int]string{fits: "yes", fits + 1: "does not fit"} {
+		require.NoError(t, os.WriteFile(path, fmt.Appendf(nil, prefetch, n), 0o666))
+		assert.Contains(t, trainsim("memory", path).stdout, want, "prefetch %d", n)
+	}
 }

@@ -58,6 +58,9 @@ func quoted(v any) string {
 // replays each of them.
 const mostMicrobatches = 1 << 12
 
+// mostPrefetched is the largest prefetch that a fix tries: larger ones help little.
+const mostPrefetched = 16
+
 // candidates lists what an engineer would try, by growing cost.
 func candidates(c *step.Config) []candidate {
 	var out []candidate
@@ -88,11 +91,14 @@ func candidates(c *step.Config) []candidate {
 	if c.Training.Recompute != "full" {
 		add("training.recompute", "full", 1.33, func(v *step.Config) bool { v.Training.Recompute = "full"; return true })
 	}
-	for b := c.Schedule.MicrobatchSize / 2; b >= 1; b /= 2 {
-		ratio := c.Schedule.MicrobatchSize / b
+	for ratio := 2; ratio <= c.Schedule.MicrobatchSize; ratio++ {
+		b := c.Schedule.MicrobatchSize / ratio
+		if c.Schedule.MicrobatchSize%ratio != 0 || c.Schedule.Microbatches > mostMicrobatches/ratio {
+			continue
+		}
 		add("schedule.microbatch_size", b, 1.1, func(v *step.Config) bool {
 			v.Schedule.Microbatches, v.Schedule.MicrobatchSize = v.Schedule.Microbatches*ratio, b
-			return c.Schedule.MicrobatchSize%b == 0 && v.Schedule.Microbatches <= mostMicrobatches
+			return true
 		})
 	}
 	for _, f := range []int{2, 4, 8} {
@@ -114,8 +120,8 @@ func memoryCandidates(c *step.Config) []candidate {
 		add("memory.alloc_conf", "expandable_segments:True", 0.9, func(v *step.Config) { v.Memory.AllocConf = "expandable_segments:True" })
 	}
 	if d := c.Data; d.GPUPrefetch {
-		if d.Prefetch > 2 {
-			add("data.prefetch", 2, 0.91, func(v *step.Config) { v.Data.Prefetch = 2 })
+		for n := min(d.Prefetch-1, mostPrefetched); n >= 1; n-- {
+			add("data.prefetch", n, 0.91, func(v *step.Config) { v.Data.Prefetch = n })
 		}
 		add("data.gpu_prefetch", false, 0.92, func(v *step.Config) { v.Data.GPUPrefetch = false })
 	}
@@ -126,6 +132,9 @@ func memoryCandidates(c *step.Config) []candidate {
 		if size := max(e.BatchSize, c.Schedule.MicrobatchSize); size > 1 {
 			add("evaluation.batch_size", size/2, 0.93, func(v *step.Config) { v.Evaluation.BatchSize = size / 2 })
 		}
+	}
+	if c.Training.Optimizer == "adam" { // another optimizer, if nothing cheaper helps
+		add("training.optimizer", "adam-8bit", 1.25, func(v *step.Config) { v.Training.Optimizer = "adam-8bit" })
 	}
 	if l := c.LoRA; l.Rank > 0 && l.Base != "4bit" {
 		add("lora.base", "4bit", 1.3, func(v *step.Config) { v.LoRA.Base = "4bit" })
