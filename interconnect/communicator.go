@@ -33,8 +33,15 @@ type planKey struct {
 	bytes int64
 }
 
-// Communicator makes the group of devices, in rank order, under the settings.
+// Communicator makes the group of devices, in rank order, under the settings,
+// which must leave a way to run an all-reduce.
 func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error) {
+	return t.CommunicatorFor(AllReduce, devices, s)
+}
+
+// CommunicatorFor makes the group of devices, in rank order, for one operation,
+// which the settings must leave a way to run.
+func (t *Topology) CommunicatorFor(op Op, devices []int, s Settings) (*Communicator, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("nccl.%w", err)
 	}
@@ -61,8 +68,8 @@ func (t *Topology) Communicator(devices []int, s Settings) (*Communicator, error
 		c.hierarchy = h
 		c.tuner.algorithms = nil
 	}
-	if _, ok := c.tuner.choose(AllReduce, 1); len(devices) > 1 && !ok {
-		return nil, fmt.Errorf("nccl: no algorithm and protocol is left for an all-reduce over %d devices; allow more in algo and proto", len(devices))
+	if _, ok := c.tuner.choose(op, 1); len(devices) > 1 && !ok && op <= Reduce {
+		return nil, fmt.Errorf("nccl: no algorithm and protocol is left for %v over %d devices; allow more in algo and proto", op, len(devices))
 	}
 	return c, nil
 }

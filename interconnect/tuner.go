@@ -314,8 +314,8 @@ func (t *tuner) allows(op Op, a Algorithm, p Protocol) bool {
 	if p == LL128 && !t.ll128 && t.protocols == nil {
 		return false
 	}
-	if a == PAT && !t.oneRankNodes && t.algorithms == nil {
-		return false
+	if a == PAT && !t.oneRankNodes {
+		return false // NCCL has it for one rank a node, forced or not
 	}
 	return (t.algorithms == nil || t.algorithms(op, a)) && (t.protocols == nil || t.protocols(p))
 }

@@ -177,7 +177,7 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 	if c.Skipped != "" {
 		return 0, errors.New(c.Skipped)
 	}
-	key := fmt.Sprintf("%s %d %d %v", c.Cluster, c.Nodes, c.Devices, c.Settings)
+	key := fmt.Sprintf("%v %s %d %d %v", c.Op, c.Cluster, c.Nodes, c.Devices, c.Settings)
 	cs.mu.Lock()
 	if cs.known == nil {
 		cs.known = map[string]*communicator{}
@@ -230,5 +230,5 @@ func (m *communicator) build(c *Collective, config *interconnect.Config) {
 	for i := range devices {
 		devices[i] = i
 	}
-	m.comm, m.err = m.topology.Communicator(devices, c.Settings)
+	m.comm, m.err = m.topology.CommunicatorFor(c.Op, devices, c.Settings)
 }

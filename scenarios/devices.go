@@ -19,6 +19,9 @@ func LoadGPU(name string) (*gpu.Device, error) {
 	t.put("preset", &node{kind: stringNode, text: name})
 	l.root.put("gpu", t)
 	cfg := l.decode()
+	if len(l.out.problems) == 1 && l.out.problems[0].File == "" {
+		return nil, problemError(l.out.problems[0])
+	}
 	if err := l.out.err(); err != nil {
 		return nil, err
 	}

@@ -110,11 +110,12 @@ type Problem struct {
 // String writes the problem as "file:line:column: key: text".
 func (p *Problem) String() string {
 	var b strings.Builder
-	b.WriteString(p.File)
-	if p.Line > 0 {
+	if b.WriteString(p.File); p.Line > 0 {
 		fmt.Fprintf(&b, ":%d:%d", p.Line, p.Column)
 	}
-	b.WriteString(": ")
+	if b.Len() > 0 {
+		b.WriteString(": ")
+	}
 	if p.Key != "" {
 		b.WriteString(p.Key + ": ")
 	}

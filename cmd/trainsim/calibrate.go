@@ -81,7 +81,7 @@ func (c *calibrateCommand) open(paths []string, read func(r io.Reader, path stri
 func (c *calibrateCommand) device(paths []string) error {
 	d, err := scenarios.LoadGPU(c.gpu)
 	if err != nil {
-		return err
+		return badInput(err)
 	}
 	var all []gpu.Measurement
 	err = c.open(paths, func(r io.Reader, path string) error {

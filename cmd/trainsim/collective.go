@@ -115,7 +115,7 @@ func (c *collectiveCommand) run(ctx context.Context, name string) error {
 	if err := checkFigure(c.plot); err != nil {
 		return err
 	}
-	m, err := c.machine()
+	m, err := c.machine(op)
 	if err != nil {
 		return err
 	}
@@ -153,8 +153,8 @@ type collectiveMachine struct {
 	others   []neighbour
 }
 
-// machine builds the cluster that the flags describe.
-func (c *collectiveCommand) machine() (*collectiveMachine, error) {
+// machine builds the cluster that the flags describe, for an operation.
+func (c *collectiveCommand) machine(op interconnect.Op) (*collectiveMachine, error) {
 	cfg, name, err := c.config()
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (c *collectiveCommand) machine() (*collectiveMachine, error) {
 		return nil, usagef("--ranks %d: the %d nodes have %d GPUs; raise --nodes", ranks, cfg.Nodes, top.Devices())
 	}
 	m := &collectiveMachine{name: name, topology: top}
-	if m.group, err = top.Communicator(firstDevices(ranks), c.nccl); err != nil {
+	if m.group, err = top.CommunicatorFor(op, firstDevices(ranks), c.nccl); err != nil {
 		return nil, usagef("%w", err)
 	}
 	m.others, err = c.neighbours(m)

@@ -118,6 +118,8 @@ func TestCollectiveRefuses(t *testing.T) {
 		"all-reduce --cluster dgx-h100 --ranks 9 --nodes 1":                  "raise --nodes",
 		"all-reduce --cluster dgx-h100 --algo Rong":                          `unknown algorithm "Rong"`,
 		"all-reduce --cluster dgx-h100 --algo PAT":                           "no algorithm and protocol is left",
+		"all-gather --cluster dgx-h100 --algo PAT":                           "is left for all-gather over 8",
+		"all-gather --cluster dgx-h100 --algo Tree":                          "is left for all-gather over 8",
 		"all-reduce --cluster dgx-h100 --with all-gather":                    "write OP:SIZE",
 		"all-reduce --cluster dgx-h100 --with scan:1M":                       `unknown collective "scan"`,
 		"all-reduce --cluster dgx-h100 --with reduce:1M@0-99":                "device 8 does not exist",
@@ -139,6 +141,19 @@ func TestCollectiveRefuses(t *testing.T) {
 	r = trainsim("collective", "all-reduce", "--cluster", "v100-sxm2-8x", "--nodes", "2")
 	assert.Equal(t, exitInput, r.code)
 	assert.Contains(t, r.stderr, "nics: 2 nodes need network cards")
+}
+
+// A misspelt GPU is named without a place, which it has none.
+func TestUnknownGPUOfACommandLine(t *testing.T) {
+	for _, args := range [][]string{
+		{"topo", topoFile("a100-4gpu-nv4-nonic"), "--gpu", "a100-sxm4-8gb"},
+		{"collective", "all-reduce", "--topology", topoFile("a100-4gpu-nv4-nonic"), "--gpu", "a100-sxm4-8gb"},
+		{"calibrate", "x.csv", "--gpu", "a100-sxm4-8gb"},
+	} {
+		r := trainsim(args...)
+		assert.Equal(t, exitInput, r.code, args)
+		assert.True(t, strings.HasPrefix(r.stderr, `trainsim: gpu.preset: there is no gpu preset "a100-sxm4-8gb"; did you mean`), r.stderr)
+	}
 }
 
 func TestParseSizes(t *testing.T) {

@@ -51,7 +51,7 @@ func (c *collectiveCommand) neighbour(m *collectiveMachine, text string) (neighb
 		if err != nil {
 			return neighbour{}, err
 		}
-		if group, err = m.topology.Communicator(devices, c.nccl); err != nil {
+		if group, err = m.topology.CommunicatorFor(op, devices, c.nccl); err != nil {
 			return neighbour{}, err
 		}
 	}

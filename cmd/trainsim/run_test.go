@@ -292,3 +292,15 @@ func TestAFullDiskBehindAReport(t *testing.T) {
 		assert.Equal(t, "trainsim: standard output: no space left on device\n", errs.String())
 	}
 }
+
+// What shards already is not told to shard.
+func TestAdviceOnExposedGradientsKnowsTheSharding(t *testing.T) {
+	for zero, want := range map[string]string{
+		"0": ", or shard (parallel.zero = 1) [dp-comm-exposed]", "1": "(parallel.overlap_param_gather) [dp-comm-exposed]",
+	} {
+		r := trainsim("run", "ddp8-small-pcie", "--no-plots", "--out", t.TempDir(), "--set", "parallel.zero="+zero)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		assert.Contains(t, r.stdout, want)
+		assert.Equal(t, zero == "0", strings.Contains(r.stdout, "shard (parallel.zero = 1)"))
+	}
+}

@@ -137,7 +137,7 @@ func (v *validateCommand) kernels(r io.Reader, name string) ([]predictor, error)
 	if v.gpu != "" {
 		own, err := scenarios.LoadGPU(v.gpu)
 		if err != nil {
-			return nil, err
+			return nil, badInput(err)
 		}
 		find = func(string) (*gpu.Device, error) { return own, nil }
 	}

@@ -89,9 +89,20 @@ func adviseDataParallel(res *step.Result, r *Report) *Advice {
 		a.Text += ";"
 		a.Change = map[string]any{"schedule.microbatches": accumulate(res, worst, r.StepTime)}
 	}
-	a.Text += fmt.Sprintf(" accumulate over %d micro-batches, which exchanges gradients as often but computes more in between, or shard (parallel.zero = 1)",
-		accumulate(res, worst, r.StepTime))
+	a.Text += fmt.Sprintf(" accumulate over %d micro-batches, which exchanges gradients as often but computes more in between%s",
+		accumulate(res, worst, r.StepTime), shardAdvice(&c.Parallel))
 	return a
+}
+
+// shardAdvice names what sharding can still do for the exchange.
+func shardAdvice(p *step.Parallel) string {
+	switch {
+	case p.ZeRO == 0:
+		return ", or shard (parallel.zero = 1)"
+	case p.ZeRO == 1 && !p.OverlapParamGather:
+		return ", or gather the parameters while the forward runs (parallel.overlap_param_gather)"
+	}
+	return ""
 }
 
 // accumulate returns the number of micro-batches at which the exchange falls

@@ -28,6 +28,18 @@ func TestScoreMedianOfAnEvenNumber(t *testing.T) {
 	assert.InDelta(t, 0.3, s.Families[0].Median, 1e-12)
 }
 
+// A reason that begins with the row's place does not name it twice.
+func TestSkippedRowsAreNamedOnce(t *testing.T) {
+	s := report.NewScore([]report.Scored{
+		{ID: "v.csv:2", Family: "a", Skipped: "dir/v.csv:2:40: time_us: is empty"},
+		{ID: "v.csv:3", Family: "a", Skipped: "cluster: nics: 2 nodes need network cards"},
+		{ID: "v.csv:30 reserved", Family: "a", Skipped: "v.csv:30:1: seq: is empty"},
+	})
+	var b strings.Builder
+	require.NoError(t, s.WriteText(&b))
+	assert.Contains(t, b.String(), "\n  dir/v.csv:2:40: time_us: is empty\n  v.csv:3: cluster: nics: 2 nodes need network cards\n  v.csv:30:1: seq: is empty\n")
+}
+
 func TestScoreOfTimes(t *testing.T) {
 	var rows []report.Scored
 	for _, e := range []float64{0.1, -0.3, 0, 0.2, -0.2} {

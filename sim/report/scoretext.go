@@ -147,12 +147,23 @@ func (s *Score) skippedList(b *strings.Builder) {
 			b.WriteString("\nSkipped; each counts as an error of -100 %\n")
 		}
 		if n <= maxSkipped {
-			fmt.Fprintf(b, "  %s: %s\n", r.ID, r.Skipped)
+			fmt.Fprintf(b, "  %s\n", r.reason())
 		}
 	}
 	if n > maxSkipped {
 		fmt.Fprintf(b, "  ... and %d more (--json has all)\n", n-maxSkipped)
 	}
+}
+
+// reason says which row is skipped, and why; a reason that begins with the row's
+// place is enough.
+func (s *Scored) reason() string {
+	place, _, _ := strings.Cut(s.Skipped, ": ")
+	row, _, _ := strings.Cut(s.ID, " ")
+	if strings.Contains(place, row+":") {
+		return s.Skipped
+	}
+	return s.ID + ": " + s.Skipped
 }
 
 func (s *Score) doubtList(b *strings.Builder) {
