@@ -66,7 +66,10 @@ with which the job fits.`,
 					return err
 				}
 				if key != "" {
-					s := search{ctx: cmd.Context(), scenario: args[i], sets: o.all(cmd), key: scenarios.FullKey(key)}
+					s := search{ctx: cmd.Context(), scenario: args[i], sets: o.all(cmd)}
+					if s.key, err = maxKey(key, cfg); err != nil {
+						return err
+					}
 					if m.Largest, err = s.largest(); err != nil {
 						return err
 					}

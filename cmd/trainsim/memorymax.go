@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
 
 	"trainsim/scenarios"
+	"trainsim/sim/step"
 )
 
 // largestValue is the largest value of a key with which a scenario fits, Value
@@ -50,7 +52,7 @@ func (s *search) try(value int) (used float64, fits, valid bool, err error) {
 	}
 	cfg, err := scenarios.LoadWith(s.scenario, append(append([]string{}, s.sets...), s.key+"="+strconv.Itoa(value)))
 	if err != nil {
-		return 0, false, false, err
+		return 0, false, false, s.named(err)
 	}
 	m, err := stagesOf(cfg)
 	if err != nil {
@@ -62,6 +64,34 @@ func (s *search) try(value int) (used float64, fits, valid bool, err error) {
 		used = max(used, float64(m[i].NvidiaSMI)/float64(m[i].Capacity))
 	}
 	return used, fits, true, nil
+}
+
+// named says of problems with the value that is tried, the last override, that
+// they are --max's.
+func (s *search) named(err error) error {
+	var all *scenarios.Errors
+	if !errors.As(err, &all) {
+		return err
+	}
+	out := &scenarios.Errors{Dropped: all.Dropped}
+	for _, p := range all.Problems {
+		if p.File == "--set" && p.Line == len(s.sets)+1 {
+			p = scenarios.Problem{File: "--max", Key: p.Key, Text: p.Text}
+		}
+		out.Problems = append(out.Problems, p)
+	}
+	return out
+}
+
+// maxKey is the full path of the key that --max gives. That of an evaluation
+// which a scenario does not have limits nothing.
+func maxKey(key string, cfg *step.Config) (string, error) {
+	full := scenarios.FullKey(key)
+	if strings.HasPrefix(full, "evaluation.") && full != "evaluation.batches" && cfg.Evaluation.Batches == 0 {
+		return "", usagef("--max %s: %s has no evaluation, so that %s changes nothing; write schedule.microbatch_size for the sequences of a training step, "+
+			"or add --set evaluation.batches=1", key, cfg.Name, full)
+	}
+	return full, nil
 }
 
 // passedOver is how many values in a row may be invalid before the rest counts

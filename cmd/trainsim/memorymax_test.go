@@ -100,3 +100,16 @@ func TestExplainTellsTheEvaluation(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +activations +10\.\d+ +activations +1 micro-batches .*, not at the peak$`, r.stdout)
 	assert.Regexp(t, `(?m)^ +activations +32\.\d+ +activations of the evaluation +a pass of 12 sequences: .* work$`, r.stdout)
 }
+
+// What is wrong with the key is said of --max, and a key of an evaluation that
+// there is not is no answer.
+func TestMaxNamesItself(t *testing.T) {
+	r := trainsim("memory", "1b-static", "--max", "foo")
+	assert.Equal(t, exitInput, r.code)
+	assert.Regexp(t, `^--max: foo: is not a key of a scenario`, r.stderr)
+	assert.NotContains(t, r.stderr, "--set:")
+	r = trainsim("memory", "70b-tp4-pp2", "--max", "batch_size")
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, "write schedule.microbatch_size")
+	assert.Contains(t, r.stderr, "--set evaluation.batches=1")
+}
