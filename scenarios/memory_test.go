@@ -71,3 +71,11 @@ func TestQuotedActivations(t *testing.T) {
 		}
 	}
 }
+
+// Of allocators only PyTorch's native one is modelled.
+func TestOtherAllocatorsAreRefused(t *testing.T) {
+	_, err := LoadWith("1b-static", []string{"memory.alloc_conf=backend:cudaMallocAsync"})
+	require.ErrorContains(t, err, "memory.alloc_conf: backend:cudaMallocAsync")
+	_, err = LoadWith("1b-static", []string{"memory.alloc_conf=backend:native"})
+	require.NoError(t, err)
+}

@@ -165,7 +165,9 @@ func (l *loader) checkTraining(cfg *step.Config) {
 	if cfg.Memory.Fraction <= 0 {
 		l.problem("memory.memory_fraction", nil, "0 leaves no memory; write a share above 0 and at most 1.0")
 	}
-	if _, err := memory.ParseConf(cfg.Memory.AllocConf); err != nil {
+	if conf, err := memory.ParseConf(cfg.Memory.AllocConf); err != nil {
 		l.problem("memory.alloc_conf", nil, "%v", err)
+	} else if conf.Backend != "" && conf.Backend != "native" {
+		l.problem("memory.alloc_conf", nil, "backend:%s is CUDA's allocator, of which there is no model; leave the backend out, which is PyTorch's native one", conf.Backend)
 	}
 }
