@@ -74,10 +74,17 @@ func newRibbon(blocks *trace.Blocks) *ribbon {
 }
 
 func (r *ribbon) facts() string {
+	segments, pieces := "segments", fmt.Sprintf("%d pieces, the largest", r.pieces)
+	if len(r.segments) == 1 {
+		segments = "segment"
+	}
+	if r.pieces == 1 {
+		pieces = "one piece of"
+	}
 	return facts(
-		fmt.Sprintf("%s reserved in %d segments", gibibytes(float64(r.total)), len(r.segments)),
+		fmt.Sprintf("%s reserved in %d %s", gibibytes(float64(r.total)), len(r.segments), segments),
 		fmt.Sprintf("%s in use", gibibytes(float64(r.used))),
-		fmt.Sprintf("%s idle in %d pieces, the largest %s", gibibytes(float64(r.total-r.used)), r.pieces, gibibytes(float64(r.largest))))
+		fmt.Sprintf("%s idle in %s %s", gibibytes(float64(r.total-r.used)), pieces, gibibytes(float64(r.largest))))
 }
 
 func (r *ribbon) legend() []entry {

@@ -44,7 +44,7 @@ func TestAllocReplayPrintsBeforeAndAfter(t *testing.T) {
 func TestAllocReplayCapacity(t *testing.T) {
 	r := trainsim("alloc", "replay", filepath.Join(snapshots, "python.json"), "--capacity", "2GiB")
 	require.Equal(t, exitOK, r.code, r.stderr)
-	assert.Contains(t, r.stdout, "1 allocations that failed in the recording fit")
+	assert.Contains(t, r.stdout, "1 allocation that failed in the recording fits")
 	assert.NotContains(t, r.stdout, "CUDA out of memory")
 }
 
@@ -124,4 +124,10 @@ func TestAllocReplayErrors(t *testing.T) {
 		assert.Contains(t, r.stderr, c.want)
 		assert.Empty(t, r.stdout, c.args)
 	}
+}
+
+func TestCountsAreWorded(t *testing.T) {
+	assert.Equal(t, "1 entry", counted(1, "entry", "entries"))
+	assert.Equal(t, "0 entries", counted(0, "entry", "entries"))
+	assert.Equal(t, "12 entries", counted(12, "entry", "entries"))
 }

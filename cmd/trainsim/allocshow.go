@@ -174,7 +174,7 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 // detail prints one recording as a table with a column for each replay.
 func (a *app) detail(p replayed) error {
 	first := p.runs[0]
-	fmt.Fprintf(a.stdout, "%s: %d entries, %d allocations, %s allocated at the start", p.recording.Name, first.Entries, first.Allocs,
+	fmt.Fprintf(a.stdout, "%s: %s, %s, %s allocated at the start", p.recording.Name, counted(first.Entries, "entry", "entries"), counted(first.Allocs, "allocation", "allocations"),
 		memory.FormatSize(first.StartAllocated))
 	if first.Capacity > 0 {
 		fmt.Fprintf(a.stdout, ", capacity %s", memory.FormatSize(first.Capacity))
@@ -197,6 +197,16 @@ func (a *app) detail(p replayed) error {
 	}
 	a.legend(p)
 	return nil
+}
+
+// counted is a number with its word.
+func counted(n int, one, many string) string { return fmt.Sprintf("%d %s", n, oneOr(n, one, many)) }
+
+func oneOr(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 // left pads a name so that the right-aligned first column reads as left-aligned.
@@ -226,7 +236,7 @@ func (a *app) legend(p replayed) {
 			fmt.Fprintf(a.stdout, "  and %d more\n", n)
 		}
 		if run.AvoidedOOMs > 0 {
-			fmt.Fprintf(a.stdout, "  %d allocations that failed in the recording fit\n", run.AvoidedOOMs)
+			fmt.Fprintf(a.stdout, "  %s that failed in the recording %s\n", counted(run.AvoidedOOMs, "allocation", "allocations"), oneOr(run.AvoidedOOMs, "fits", "fit"))
 		}
 		if run.Conf.Backend != "native" {
 			fmt.Fprintf(a.stdout, "  backend:%s is not modelled; this is the native allocator\n", run.Conf.Backend)
@@ -238,7 +248,8 @@ func (a *app) legend(p replayed) {
 			memory.FormatSize(first.Recorded.PeakReserved), agreement(share, first.Recorded.MaxDifference))
 	}
 	if first.Unmatched > 0 {
-		fmt.Fprintf(a.stdout, "%d entries contradict the rest of the recording and were passed over.\n", first.Unmatched)
+		fmt.Fprintf(a.stdout, "%s the rest of the recording and %s passed over.\n",
+			counted(first.Unmatched, "entry contradicts", "entries contradict"), oneOr(first.Unmatched, "was", "were"))
 	}
 	if first.Capacity == 0 {
 		fmt.Fprintln(a.stdout, "Nothing says how much memory the device has, so nothing runs out; give it with --capacity.")

@@ -31,7 +31,10 @@ func (o *OOM) write(b *strings.Builder) {
 		of += ", " + size(o.Allowed) + " allowed to PyTorch by memory.memory_fraction:"
 	}
 	fmt.Fprintf(b, "  of %s  %s allocated, %s reserved and idle", of, size(o.Allocated), size(o.Idle))
-	if o.IdlePieces > 0 {
+	if o.IdlePieces == 1 {
+		fmt.Fprintf(b, " (one piece for such requests, of %s)", size(o.LargestIdle))
+	}
+	if o.IdlePieces > 1 {
 		fmt.Fprintf(b, " (%d pieces for such requests, the largest %s)", o.IdlePieces, size(o.LargestIdle))
 	}
 	fmt.Fprintf(b, ", %s CUDA context and NCCL, %s left\n", size(o.Outside), size(o.Free))
