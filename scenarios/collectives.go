@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -66,10 +67,19 @@ func IsCollectives(header []string) bool {
 // all rows; otherwise the row's own, or the built-in one of its GPU, is taken,
 // with the slots and cards that its words state; where the GPU is "not stated",
 // one is made of the words alone. A row without size and time but with a peak
-// busbw_gb_s is compared at PeakBytes. A row that lacks a figure is returned with
+// busbw_gb_s is compared at PeakBytes. What nccl-tests prints is read, too. A row that lacks a figure is returned with
 // Skipped set.
 func ReadCollectives(r io.Reader, name, cluster string) ([]Collective, error) {
-	c := csv.NewReader(r)
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	if IsNCCLTests(text) {
+		if text, err = ncclTable(text, name); err != nil {
+			return nil, err
+		}
+	}
+	c := csv.NewReader(bytes.NewReader(text))
 	c.FieldsPerRecord = -1
 	record, err := c.Read()
 	if err != nil {
