@@ -33,6 +33,7 @@ func (l *loader) resolve() {
 	l.hfConfig()
 	l.preset("cluster", "clusters")
 	l.gpuPreset()
+	l.slots()
 	l.scheduleFile()
 	l.sequenceLengths()
 	l.root.layUnder(defaults())

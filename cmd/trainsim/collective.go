@@ -240,7 +240,7 @@ func (c *collectiveCommand) config() (*interconnect.Config, string, error) {
 		if err != nil {
 			return nil, "", badInput(err)
 		}
-		cfg.ComputeCapability = device.ComputeCapability
+		scenarios.SetGPU(cfg, device)
 	}
 	return cfg, c.topology, nil
 }

@@ -80,6 +80,17 @@ func TestCollectiveOnATopology(t *testing.T) {
 	assert.Less(t, apart.Rows[0].Seconds, flat.Rows[0].Seconds)
 }
 
+// Slots and peer-to-peer copies of a topology are its GPU's. Below one switch
+// copies through host memory share its uplink, so that cards without
+// peer-to-peer copies reach half of 0.47 of the slot.
+func TestCollectiveOnATopologyWithTheGPUsSlots(t *testing.T) {
+	for gpu, want := range map[string]float64{"rtx4090-24gb": 5.87e9, "rtx3090-24gb": 5.87e9, "h100-pcie-80gb": 40.5e9, "a100-pcie-80gb": 19.5e9} {
+		var table collectiveTable
+		document(t, &table, "collective", "all-reduce", "--topology", topoFile("pcie-8gpu-pix-node-sys"), "--gpu", gpu, "--ranks", "2", "--sizes", "1G")
+		assert.InEpsilon(t, want, table.Rows[0].BusBW, 0.01, gpu)
+	}
+}
+
 // The cards of a topology get their rate from the command line, and so do
 // those of a preset.
 func TestCollectiveOverCardsOfAGivenRate(t *testing.T) {

@@ -79,7 +79,7 @@ func (t *topoCommand) run(path string) error {
 		if err != nil {
 			return badInput(err)
 		}
-		cfg.ComputeCapability = device.ComputeCapability
+		scenarios.SetGPU(&cfg, device)
 	}
 	top, err := interconnect.Build(cfg)
 	if err != nil {
