@@ -22,7 +22,7 @@ var phaseWords = map[string]string{
 func (o *OOM) write(b *strings.Builder) {
 	at := ""
 	if o.Action != o.Phase {
-		at = fmt.Sprintf(", at %s of step %d (%s)", o.Action, o.Step, seconds(o.At))
+		at = fmt.Sprintf(", at %s of step %d (%s)", o.Action, o.Step+1, seconds(o.At))
 	}
 	fmt.Fprintf(b, "OUT OF MEMORY on rank %d (stage %d) %s%s\n", o.Rank, o.Stage, phaseWords[o.Phase], at)
 	fmt.Fprintf(b, "  asked for   %s for %q\n", size(o.Requested), o.Tensor)
