@@ -161,3 +161,26 @@ sample_bytes = "100MB"
 		assert.Contains(t, trainsim("memory", path).stdout, want, "prefetch %d", n)
 	}
 }
+
+// FP8 weights save their copies.
+func TestFixesKeepWeightsInFP8(t *testing.T) {
+	list := fixesOf(t, `
+[model]
+preset = "llama-3-8b"
+[cluster]
+preset = "dgx-h100"
+[parallel]
+tp = 2
+pp = 2
+zero = 1
+sequence_parallel = true
+[schedule]
+microbatches = 8
+[gpu]
+memory = "43GiB"
+[training]
+precision = "fp8"
+`)
+	require.NotEmpty(t, list)
+	assert.Contains(t, list[0].Text, "training.fp8_param_gather = true")
+}

@@ -133,6 +133,9 @@ func memoryCandidates(c *step.Config) []candidate {
 			add("evaluation.batch_size", size/2, 0.93, func(v *step.Config) { v.Evaluation.BatchSize = size / 2 })
 		}
 	}
+	if t := c.Training; t.Precision == "fp8" && !t.FP8ParamGather && c.Parallel.ZeRO > 0 && (c.Host.Framework == "" || c.Host.Framework == "megatron") {
+		add("training.fp8_param_gather", true, 0.97, func(v *step.Config) { v.Training.FP8ParamGather = true })
+	}
 	if c.Training.Optimizer == "adam" { // another optimizer, if nothing cheaper helps
 		add("training.optimizer", "adam-8bit", 1.25, func(v *step.Config) { v.Training.Optimizer = "adam-8bit" })
 	}
