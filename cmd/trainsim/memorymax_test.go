@@ -71,7 +71,7 @@ func TestMaxOfADegree(t *testing.T) {
 
 // A limit that the job sets itself is what it is told of, not the device.
 func TestMemoryFractionIsNamed(t *testing.T) {
-	limited := []string{"fragmentation-lengths", "--set", "memory.memory_fraction=0.6"}
+	limited := []string{"fragmentation-lengths", "--set", "memory.memory_fraction=0.6", "--set", "data.steps=2"}
 	r := trainsim(append([]string{"memory"}, limited...)...)
 	assert.Equal(t, exitUnrunnable, r.code)
 	assert.Regexp(t, `It does not fit: stage 0 needs [0-9.]+ GiB reserved of the 23\.8 GiB that memory\.memory_fraction allows`, r.stdout)
