@@ -17,6 +17,8 @@ const (
 	doubtFrom  = 0.15 // mean error of memory from which a family is looked into
 	doubtBelow = 0.05 // and below which other columns explain it
 	doubtRows  = 3    // fewer rows prove nothing
+	// doubtSample is how many rows of a family a reading is tried on first.
+	doubtSample = 8
 )
 
 // reading is another way to read the columns of a run.
@@ -66,8 +68,12 @@ func (v *validateCommand) addDoubts(ctx context.Context, all []predictor, score 
 // where none fits well.
 func (v *validateCommand) doubt(ctx context.Context, rows []predictor, given float64) (string, error) {
 	best, least := "", doubtBelow
+	few := everyNth(rows, 1+len(rows)/doubtSample)
 	for _, r := range readings {
-		mean, err := v.memoryError(ctx, rows, r)
+		mean, err := v.memoryError(ctx, few, r)
+		if err == nil && mean < 2*doubtBelow { // worth all rows
+			mean, err = v.memoryError(ctx, rows, r)
+		}
 		if err != nil {
 			return "", err
 		}
@@ -101,4 +107,13 @@ func (v *validateCommand) memoryError(ctx context.Context, rows []predictor, r r
 		sum += e
 	}
 	return sum / float64(max(len(rows), 1)), err
+}
+
+// everyNth returns every n-th row.
+func everyNth(rows []predictor, n int) []predictor {
+	var out []predictor
+	for i := 0; i < len(rows); i += n {
+		out = append(out, rows[i])
+	}
+	return out
 }
