@@ -51,7 +51,7 @@ func (r *runRow) config(known *machines) *step.Config {
 	}
 	cfg.Host.Framework = r.framework(&cfg)
 	// NVIDIA's recipes keep FP8 weights (Megatron-Bridge, training/mixed_precision.py).
-	cfg.Training.FP8ParamGather = cfg.Training.Precision == "fp8" && cfg.Host.Framework == "megatron" && cfg.Parallel.ZeRO > 0
+	cfg.KeepFP8Weights()
 	cfg.Host.LaunchBlocking = cfg.Host.Framework == "deepspeed" && cfg.Model.Parameters() >= hangs
 	if cfg.Parallel.ZeRO >= 2 {
 		sharded(&cfg)

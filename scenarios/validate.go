@@ -152,14 +152,8 @@ func (l *loader) checkTraining(cfg *step.Config) {
 	if t.Recompute == "every-n" && t.RecomputeN < 1 {
 		l.problem("training.recompute_layers", []string{"training.recompute"}, "%d is not a number of layers; write 1 or more", t.RecomputeN)
 	}
-	switch {
-	case !t.FP8ParamGather:
-	case t.Precision != "fp8":
-		l.problem("training.fp8_param_gather", []string{"training.precision"}, "weights are in 8 bits only with precision \"fp8\"; write that, or false")
-	case cfg.Host.Framework != "" && cfg.Host.Framework != "megatron":
-		l.problem("training.fp8_param_gather", []string{"host.framework"}, "is Megatron-LM's, not framework %q's; write framework = \"megatron\", or false", cfg.Host.Framework)
-	case cfg.Parallel.ZeRO == 0:
-		l.problem("training.fp8_param_gather", []string{"parallel.zero"}, "is for the distributed optimizer; write parallel.zero = 1, or false")
+	if key, text := cfg.FP8WeightsProblem(); key != "" {
+		l.problem("training.fp8_param_gather", []string{key}, "%s", text)
 	}
 	if w := cfg.LoRA.UnknownTarget(); w != "" {
 		l.problem("lora.targets", nil, "%q is no matrix of a layer; write any of %s", w, strings.Join(model.TargetWords(), ", "))

@@ -115,7 +115,7 @@ func (b *builder) flashForward(k gpu.Kernel, qkv value, heads, kv, d int64) (ctx
 func (b *builder) attentionKernel(heads, kv, d int64) gpu.Kernel {
 	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads, KVHeads: kv,
 		SeqQ: b.SeqLen / b.CP, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
-		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype(), FirstGeneration: b.Attention == Flash1, SecondGeneration: b.Attention == Flash2}
+		Dropout: b.Dropout, In: b.wide(), Out: b.wide(), FirstGeneration: b.Attention == Flash1, SecondGeneration: b.Attention == Flash2}
 	if b.CP > 1 && k.Causal {
 		k.Causal, k.SeqK, k.Launches = false, b.SeqLen/2, b.CP
 		if b.CPInOrder {
@@ -123,15 +123,6 @@ func (b *builder) attentionKernel(heads, kv, d int64) gpu.Kernel {
 		}
 	}
 	return k
-}
-
-// attentionDtype is the format of the attention kernels: FP8 recipes keep
-// attention in bf16.
-func (b *builder) attentionDtype() gpu.Dtype {
-	if b.Precision == gpu.FP8 {
-		return gpu.BF16
-	}
-	return b.Precision
 }
 
 // exchangeKeys starts passing keys and values around the context-parallel

@@ -10,7 +10,13 @@ import "trainsim/sim/gpu"
 // chain emits operators that run one after the other as one: kernels launches,
 // of which the host's cost of an operator stands for three.
 func (b *builder) chain(name string, phase Phase, class gpu.Class, kernels, read, write int64, reads, writes []TensorID) {
-	b.emit(Op{Name: b.layer + name, Kind: Compute, Phase: phase, Launches: int32((kernels + 2) / 3), Reads: reads, Writes: writes,
+	b.launches(name, phase, class, (kernels+2)/3, kernels, read, write, reads, writes)
+}
+
+// launches emits memory-bound kernels in a row as one operator, for which the
+// host pays as for a number of operators.
+func (b *builder) launches(name string, phase Phase, class gpu.Class, operators, kernels, read, write int64, reads, writes []TensorID) {
+	b.emit(Op{Name: b.layer + name, Kind: Compute, Phase: phase, Launches: int32(operators), Reads: reads, Writes: writes,
 		Kernel: gpu.Kernel{Kind: gpu.Memory, Class: class, ReadBytes: read, WriteBytes: write, Launches: kernels}})
 }
 

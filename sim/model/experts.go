@@ -138,12 +138,12 @@ const (
 )
 
 // route scores the experts for each token and keeps the weights of the chosen
-// ones. Scores are fp32.
+// ones. Scores are fp32; FP8 recipes leave the product out.
 func (b *builder) route(x value) value {
 	e := b.Experts
 	scores := b.tensor("moe.scores", x.rows, e, 4)
 	product := b.gemm(x.rows, e, b.Hidden, gpu.TN)
-	product.In = b.routerDtype()
+	product.In = b.wide()
 	product.Out = gpu.FP32
 	b.kernel("moe.router", b.phase, product, ids(x), ids(scores))
 	b.addWeights(e*b.Hidden, false)
@@ -158,11 +158,11 @@ func (b *builder) route(x value) value {
 		b.small("moe.route.bwd", BackwardInput, routeBackwardKernels, n, ids(probs, choice, scores), ids(dscores))
 		dx := b.like("moe.router.dx", x)
 		back := b.gemm(x.rows, b.Hidden, e, gpu.NN)
-		back.In = b.routerDtype()
+		back.In = b.wide()
 		b.kernel("moe.router.dgrad", BackwardInput, back, ids(dscores), ids(dx))
 		if !b.LoRA.On() {
 			grad := b.weightGrad(e, b.Hidden, x.rows)
-			grad.In = b.routerDtype()
+			grad.In = b.wide()
 			b.kernel("moe.router.wgrad", BackwardWeight, grad, ids(dscores, x), b.keepGrad(ids(b.tensor("moe.router.weight_grad", e, b.Hidden, b.element()))))
 		}
 		b.setGrad(x, dx)
@@ -170,18 +170,9 @@ func (b *builder) route(x value) value {
 	return probs
 }
 
-// routerDtype is the format of the router's product: FP8 recipes leave it out.
-func (b *builder) routerDtype() gpu.Dtype {
-	if b.Precision == gpu.FP8 {
-		return gpu.BF16
-	}
-	return b.Precision
-}
-
 // small emits kernels over n bytes each as one operator.
 func (b *builder) small(name string, phase Phase, kernels, n int64, reads, writes []TensorID) {
-	b.emit(Op{Name: b.layer + name, Kind: Compute, Phase: phase, Launches: int32(kernels), Reads: reads, Writes: writes,
-		Kernel: gpu.Kernel{Kind: gpu.Memory, Class: gpu.Elementwise, ReadBytes: kernels * n, WriteBytes: kernels * n, Launches: kernels}})
+	b.launches(name, phase, gpu.Elementwise, kernels, kernels, kernels*n, kernels*n, reads, writes)
 }
 
 // toExperts brings the tokens to the ranks of their experts, with the weight of

@@ -17,8 +17,7 @@ func (b *builder) rescale(phase Phase, layers int) {
 	b.layer = ""
 	n := int64(layers) * scaledTensors * 4
 	b.collective("fp8.amax_all_reduce", phase, Comm{Group: Amax, Collective: AllReduce, Bytes: n}, nil, nil)
-	b.emit(Op{Name: "fp8.scales", Kind: Compute, Phase: phase, Launches: rescaleLaunches,
-		Kernel: gpu.Kernel{Kind: gpu.Memory, Class: gpu.Copy, ReadBytes: n, WriteBytes: n, Launches: rescaleLaunches}})
+	b.launches("fp8.scales", phase, gpu.Copy, rescaleLaunches, rescaleLaunches, n, n, nil, nil)
 }
 
 // rescaleLaunches are the kernels of one update.
@@ -36,8 +35,11 @@ type operand struct{ rows, columns value }
 // PyTorch's own FP8 (torchao) keeps the value and casts again. The head and other
 // precisions take v as it is.
 func (b *builder) quantize(name string, phase Phase, v value, width int64) operand {
-	if b.Precision != gpu.FP8 || name == "logits" || name == "logits.dy" {
+	if b.Precision != gpu.FP8 || name == "logits" {
 		return operand{v, v}
+	}
+	if width == 0 {
+		name += ".dy"
 	}
 	n := v.rows * v.width
 	if b.Modules != EngineModules {
@@ -68,8 +70,8 @@ func (b *builder) cachedWeights(name string, out, in int64) []TensorID {
 
 // precise gives the head's products 16 bits: FP8 is for the layers.
 func (b *builder) precise(name string, k gpu.Kernel) gpu.Kernel {
-	if name == "logits" && k.In == gpu.FP8 {
-		k.In = gpu.BF16
+	if name == "logits" {
+		k.In = b.wide()
 	}
 	return k
 }

@@ -35,7 +35,7 @@ func (b *builder) grouped(name string, x value, width int64) value {
 }
 
 func (b *builder) groupedBackward(name string, x, kept, y value) {
-	dy := b.quantize(name+".dy", BackwardInput, b.grad(y), 0)
+	dy := b.quantize(name, BackwardInput, b.grad(y), 0)
 	dx := b.like(name+".dx", x)
 	w := b.widen(name+".dgrad", BackwardInput, b.localExperts()*y.width, x.width)
 	b.products(name+".dgrad", BackwardInput, b.gemm(b.rowsEach(x), x.width, y.width, gpu.NN), append(w, dy.rows.id), ids(dx))

@@ -17,11 +17,7 @@ const (
 
 // gemm returns the kernel of y[m,n] = x[m,k] w, in the precision of the layers.
 func (b *builder) gemm(m, n, k int64, layout gpu.Layout) gpu.Kernel {
-	out := b.Precision
-	if out == gpu.FP8 {
-		out = gpu.BF16
-	}
-	return gpu.Kernel{Kind: gpu.GEMM, Batch: 1, M: m, N: n, K: k, Layout: layout, In: b.Precision, Out: out}
+	return gpu.Kernel{Kind: gpu.GEMM, Batch: 1, M: m, N: n, K: k, Layout: layout, In: b.Precision, Out: b.wide()}
 }
 
 // weightGrad returns the kernel of dW = dy^T x, added to what memory holds
@@ -178,7 +174,7 @@ func (b *builder) tpComm(c Collective, full value) Comm {
 // need it.
 func (b *builder) linearBackward(name string, x value, in operand, full, y, out value, how split, bias bool) {
 	part := b.grad(out)
-	cast := b.quantize(name+".dy", BackwardInput, part, 0)
+	cast := b.quantize(name, BackwardInput, part, 0)
 	dy, gathering := b.gatherGrad(name, cast.rows, y, how)
 	var again value
 	var gatherToken int32

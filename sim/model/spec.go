@@ -141,14 +141,17 @@ func (s *Spec) shardTokens() int64 {
 	return s.tokens()
 }
 
-// element returns the bytes of one activation element. FP8 training keeps
-// activations in 16 bits between its matrix products.
-func (s *Spec) element() int64 {
+// wide is the format of what FP8 recipes leave in 16 bits: activations between
+// matrix products, the products' results, attention, router and head.
+func (s *Spec) wide() gpu.Dtype {
 	if s.Precision == gpu.FP8 {
-		return 2
+		return gpu.BF16
 	}
-	return s.Precision.Bytes()
+	return s.Precision
 }
+
+// element returns the bytes of one activation element.
+func (s *Spec) element() int64 { return s.wide().Bytes() }
 
 // kvHeads returns a rank's key/value heads: at least one, since ranks beyond
 // the number of heads hold copies.

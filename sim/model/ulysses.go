@@ -14,7 +14,7 @@ func (b *builder) ulyssesCore(qkv value, heads, kv, d int64) value {
 	lse := b.tensor("attn.lse", qkv.rows, heads, 4)
 	k := gpu.Kernel{Kind: gpu.Attention, Batch: b.Microbatch, Heads: heads / b.CP, KVHeads: max(1, kv/b.CP),
 		SeqQ: b.SeqLen, SeqK: b.SeqLen, HeadDim: d, Causal: !b.Bidirectional,
-		Dropout: b.Dropout, In: b.attentionDtype(), Out: b.attentionDtype(), FirstGeneration: b.Attention == Flash1, SecondGeneration: b.Attention == Flash2}
+		Dropout: b.Dropout, In: b.wide(), Out: b.wide(), FirstGeneration: b.Attention == Flash1, SecondGeneration: b.Attention == Flash2}
 	b.kernel("attn.flash", b.phase, k, ids(all), ids(whole, lse))
 	ctx := b.trade("attn.ctx", b.phase, whole)
 	layer := b.layer

@@ -84,6 +84,9 @@ func candidates(c *step.Config) []candidate {
 			add("parallel.ep", c.Parallel.EP*f, 0.99, func(v *step.Config) bool { v.Parallel.EP *= f; return true })
 		}
 	}
+	if !c.Training.FP8ParamGather {
+		add("training.fp8_param_gather", true, 0.97, (*step.Config).KeepFP8Weights)
+	}
 	out = append(out, memoryCandidates(c)...)
 	if c.Training.Recompute == "none" || c.Training.Recompute == "" {
 		add("training.recompute", "selective", 1.05, func(v *step.Config) bool { v.Training.Recompute = "selective"; return true })
@@ -132,9 +135,6 @@ func memoryCandidates(c *step.Config) []candidate {
 		if size := max(e.BatchSize, c.Schedule.MicrobatchSize); size > 1 {
 			add("evaluation.batch_size", size/2, 0.93, func(v *step.Config) { v.Evaluation.BatchSize = size / 2 })
 		}
-	}
-	if t := c.Training; t.Precision == "fp8" && !t.FP8ParamGather && c.Parallel.ZeRO > 0 && (c.Host.Framework == "" || c.Host.Framework == "megatron") {
-		add("training.fp8_param_gather", true, 0.97, func(v *step.Config) { v.Training.FP8ParamGather = true })
 	}
 	if c.Training.Optimizer == "adam" { // another optimizer, if nothing cheaper helps
 		add("training.optimizer", "adam-8bit", 1.25, func(v *step.Config) { v.Training.Optimizer = "adam-8bit" })

@@ -62,21 +62,10 @@ func (j *Job) memoryBound() int64 {
 
 // keptBytes is what a chunk's forward writes and leaves for its backward.
 func keptBytes(chunk *model.Chunk) int64 {
-	kept := make([]bool, len(chunk.Tensors))
-	for i := range chunk.Forward {
-		for _, id := range chunk.Forward[i].Writes {
-			kept[id] = !chunk.Tensors[id].Kept // those all micro-batches share
-		}
-	}
-	for _, ids := range model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0] {
-		for _, id := range ids {
-			kept[id] = false
-		}
-	}
 	var sum int64
-	for id, is := range kept {
-		if is {
-			sum += chunk.Tensors[id].Bytes
+	for id, left := range leftBehind(chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0]) {
+		if t := &chunk.Tensors[id]; left && !t.Kept { // those all micro-batches share
+			sum += t.Bytes
 		}
 	}
 	return sum
