@@ -5,9 +5,9 @@
 // [Load] takes the path of a scenario or the name of a built-in one and returns
 // a [step.Config]. A file goes through four stations: it is parsed into a tree
 // that knows where each key stands (parse.go), presets and defaults are laid
-// under it (presets.go), the tree is decoded into the Config (decode.go), and
-// the whole is checked for what cannot be (validate.go). All problems of one
-// file are reported together, as an [*Errors], sorted by position.
+// under it (presets.go, inherit.go), the tree is decoded into the Config
+// (decode.go), and the whole is checked for what cannot be (validate.go). All
+// problems of one file are reported together, as an [*Errors], sorted by position.
 //
 // # Layers
 //
@@ -15,7 +15,8 @@
 // the preset that the table names, the default of [Keys]. Presets are found
 // beside the scenario (NAME.toml, or models/NAME.toml, gpus/NAME.toml,
 // clusters/NAME.toml there) and then among the built-in ones. A preset file may
-// itself name a preset to start from.
+// itself name a preset to start from, which is looked for beside that file first;
+// tables are laid over each other key by key, arrays whole.
 //
 // # Units
 //

@@ -116,30 +116,3 @@ func openScenario(name string) (*source, *Errors) {
 	}
 	return &source{name: name, dir: filepath.Dir(name), text: text}, nil
 }
-
-// findPreset finds a preset file of a kind ("models", "gpus", "clusters"):
-// beside the scenario, then among the built-in ones. not is a file that may
-// not be its own preset.
-func findPreset(kind, name string, from *source) (*source, *Errors) {
-	name = strings.TrimSuffix(name, ".toml")
-	for _, file := range []string{name + ".toml", filepath.Join(kind, name+".toml")} {
-		if from.dir == "" {
-			break
-		}
-		if !filepath.IsAbs(file) {
-			file = filepath.Join(from.dir, file)
-		}
-		if file == filepath.Clean(from.name) || !isFile(file) {
-			continue
-		}
-		text, err := readFile(file, "a preset")
-		if err != nil {
-			return nil, err
-		}
-		return &source{name: file, dir: from.dir, text: text}, nil
-	}
-	if text := readBuiltin(kind + "/" + name + ".toml"); text != nil && path.Base(name) == name {
-		return &source{name: builtinName(kind + "/" + name + ".toml"), text: text}, nil
-	}
-	return nil, nil
-}

@@ -5,9 +5,6 @@ import (
 	"strings"
 )
 
-// maxPresets is how many presets may stand on each other.
-const maxPresets = 8
-
 // loader is one load of one scenario.
 type loader struct {
 	out     collector
@@ -86,67 +83,6 @@ func (l *loader) word(t *node, table, key string) *node {
 	return n
 }
 
-// presetRef is a place that may name a preset.
-type presetRef struct {
-	table string // the table that the preset fills, as in "model"
-	kind  string // the folder of such presets, as in "models"
-	key   string // the key that names it, as in "model.preset"
-}
-
-// preset lays the preset that a table names under it.
-func (l *loader) preset(table, kind string) {
-	t := l.root.table(table)
-	if name := l.word(t, table, "preset"); name != nil {
-		l.layPreset(t, name, presetRef{table, kind, table + ".preset"}, 0)
-	}
-}
-
-// layPreset lays one preset, and those that it stands on, under a table.
-func (l *loader) layPreset(t, name *node, ref presetRef, depth int) {
-	base := l.openPreset(name, ref, depth)
-	if base == nil {
-		l.dec.bad[ref.table] = true
-		return
-	}
-	base.mark()
-	base.put("name", &node{kind: stringNode, text: filepath.Base(strings.TrimSuffix(name.text, ".toml")), preset: true})
-	if ref.kind != "gpus" {
-		base.drop("description")
-	}
-	if ref.kind == "clusters" {
-		base.drop("name")
-	}
-	below := l.word(base, ref.table, "preset")
-	t.layUnder(base)
-	if below != nil {
-		l.layPreset(t, below, ref, depth+1)
-	}
-}
-
-// openPreset reads the preset of a name; nil, with the problem reported, when
-// it cannot be.
-func (l *loader) openPreset(name *node, ref presetRef, depth int) *node {
-	if depth == maxPresets {
-		l.out.add(name.at, ref.key, "presets stand on each other more than %d deep; write one that does not name itself", maxPresets)
-		return nil
-	}
-	from := l.main
-	if name.at.known() && name.at.src.dir != "" {
-		from = name.at.src
-	}
-	src, err := findPreset(ref.kind, name.text, from)
-	if err != nil {
-		l.out.adopt(err, name.at)
-		return nil
-	}
-	if src == nil {
-		l.out.add(name.at, ref.key, "there is no %s preset %q; %s (trainsim list %s)",
-			strings.TrimSuffix(ref.kind, "s"), name.text, didYouMean(name.text, builtinNames(ref.kind)), ref.kind)
-		return nil
-	}
-	return l.parse(src)
-}
-
 // parse reads a further source into a tree.
 func (l *loader) parse(src *source) *node {
 	l.sources++
@@ -160,9 +96,9 @@ func (l *loader) gpuPreset() {
 	cluster, t := l.root.table("cluster"), l.root.table("gpu")
 	device := l.word(cluster, "cluster", "gpu")
 	if own := l.word(t, "gpu", "preset"); own != nil {
-		l.layPreset(t, own, presetRef{"gpu", "gpus", "gpu.preset"}, 0)
+		l.layPreset(t, own, presetRef{"gpu", "gpus", "gpu.preset"})
 	} else if device != nil {
-		l.layPreset(t, device, presetRef{"gpu", "gpus", "cluster.gpu"}, 0)
+		l.layPreset(t, device, presetRef{"gpu", "gpus", "cluster.gpu"})
 	}
 	if device != nil && t.get("name") == nil {
 		t.put("name", device)

@@ -14,6 +14,7 @@ import (
 type source struct {
 	name  string
 	dir   string // where files that it names are looked for; "" for built-in ones
+	home  string // the folder of a preset file, where its own preset is looked for first; "" for others
 	text  []byte
 	order int
 	ends  []int // offsets of the line ends, found when first asked for
