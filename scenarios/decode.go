@@ -6,6 +6,8 @@ import (
 	"math"
 	"reflect"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // decoder fills Go values from a tree and remembers which keys failed, so that
@@ -94,8 +96,8 @@ func (d *decoder) unknown(value *node, fields []field, table *node, path, key st
 		known = append(known, f.name)
 	}
 	known = append(known, extraKeys[path]...)
-	hint := didYouMean(key, known)
-	if near := Nearest(key, known); near != "" {
+	hint := input.DidYouMean(key, known)
+	if near := input.Nearest(key, known); near != "" {
 		if table.get(near) == nil {
 			d.bad[join(path, near)] = true
 		}
@@ -187,7 +189,7 @@ func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
 	}
 	k, _ := findKey(path)
 	if len(k.Values) > 0 && !contains(k.Values, n.text) {
-		d.fail(n.at, path, "%q is not known here; %s", n.text, didYouMean(n.text, k.Values))
+		d.fail(n.at, path, "%q is not known here; %s", n.text, input.DidYouMean(n.text, k.Values))
 		return
 	}
 	v.SetString(n.text)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // explained is every key that can be looked up: of scenarios and of reports.
@@ -90,10 +92,10 @@ func nearestKey(want string) string {
 		paths = append(paths, k.Path)
 	}
 	sort.Strings(ends)
-	if n := Nearest(want, paths); n != "" {
+	if n := input.Nearest(want, paths); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
-	if n := Nearest(want[strings.LastIndexByte(want, '.')+1:], ends); n != "" {
+	if n := input.Nearest(want[strings.LastIndexByte(want, '.')+1:], ends); n != "" {
 		return fmt.Sprintf("did you mean %q?", byEnd[n])
 	}
 	return "trainsim explain without a key lists them all"

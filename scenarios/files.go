@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"sort"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // builtin holds the scenarios and presets that ship with the program.
@@ -107,7 +109,7 @@ func openScenario(name string) (*source, *Errors) {
 		if isFile(name + ".toml") {
 			name += ".toml"
 		} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return nil, fileError(name, "is neither a file nor a built-in scenario; %s", didYouMean(short, builtinNames(".")))
+			return nil, fileError(name, "is neither a file nor a built-in scenario; %s", input.DidYouMean(short, builtinNames(".")))
 		}
 	}
 	text, err := readFile(name, "a scenario")

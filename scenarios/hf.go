@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"trainsim/sim/input"
 	"trainsim/sim/model"
 )
 
@@ -202,7 +203,7 @@ func (h *hfConfig) activation(m *model.Config, kinds map[string]model.MLP, def s
 			known = append(known, k)
 		}
 		sort.Strings(known)
-		h.fail(name, "%q is not an activation of this family here; %s", clip(act), didYouMean(act, known))
+		h.fail(name, "%q is not an activation of this family here; %s", clip(act), input.DidYouMean(act, known))
 	}
 	m.MLP = kind
 }

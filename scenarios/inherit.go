@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // maxPresets is how many presets may stand on each other.
@@ -79,7 +81,7 @@ func (l *loader) findBase(name *node, ref presetRef, from *source, chain []*sour
 		l.out.add(name.at, ref.key, "%q is this file itself; name another preset, or leave the key out and write all that it has to say", name.text)
 	case src == nil:
 		l.out.add(name.at, ref.key, "there is no %s preset %q; %s (trainsim list %s)",
-			strings.TrimSuffix(ref.kind, "s"), name.text, didYouMean(name.text, builtinNames(ref.kind)), ref.kind)
+			strings.TrimSuffix(ref.kind, "s"), name.text, input.DidYouMean(name.text, builtinNames(ref.kind)), ref.kind)
 	default:
 		i := slices.IndexFunc(chain, func(s *source) bool { return s.name == src.name })
 		if i < 0 {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // Key documents one key of a scenario or one field of the JSON report.
@@ -31,7 +33,7 @@ func (k *Key) DefaultText() string {
 func (k *Key) example() string {
 	switch {
 	case len(k.Values) > 0:
-		return oneOf(k.Values)
+		return input.OneOf(k.Values)
 	case k.Unit == boolean:
 		return boolean
 	case strings.Contains(k.Unit, ` as in "`):

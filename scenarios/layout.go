@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"trainsim/schedule"
+	"trainsim/sim/input"
 	"trainsim/sim/step"
 )
 
@@ -170,7 +171,7 @@ func (l *loader) buildSchedule(cfg *step.Config) *schedule.Program {
 		for _, k := range schedule.Kinds() {
 			names = append(names, k.Name)
 		}
-		l.problem("schedule.kind", nil, "there is no schedule %q; %s (trainsim list schedules)", s.Kind, didYouMean(s.Kind, append(names, "csv")))
+		l.problem("schedule.kind", nil, "there is no schedule %q; %s (trainsim list schedules)", s.Kind, input.DidYouMean(s.Kind, append(names, "csv")))
 		return nil
 	}
 	p, err := schedule.Build(s.Kind, schedule.Options{

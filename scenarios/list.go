@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // Entry is one built-in file, or one schedule.
@@ -33,7 +35,7 @@ func Names() []string { return builtinNames(".") }
 func List(kind string) ([]Entry, error) {
 	dir, ok := listKinds[kind]
 	if !ok {
-		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, didYouMean(kind, ListKinds()))
+		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, input.DidYouMean(kind, ListKinds()))
 	}
 	var out []Entry
 	for _, name := range builtinNames(dir) {
@@ -57,11 +59,11 @@ func describe(file string) string {
 func Source(kind, name string) ([]byte, error) {
 	dir, ok := listKinds[kind]
 	if !ok {
-		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, didYouMean(kind, ListKinds()))
+		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, input.DidYouMean(kind, ListKinds()))
 	}
 	name = strings.TrimSuffix(name, ".toml")
 	if text := readBuiltin(strings.TrimPrefix(dir+"/"+name+".toml", "./")); text != nil {
 		return text, nil
 	}
-	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name, didYouMean(name, builtinNames(dir)))
+	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name, input.DidYouMean(name, builtinNames(dir)))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"trainsim/schedule"
+	"trainsim/sim/input"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -97,7 +98,7 @@ func (s *Space) Fix(key, value string) (bool, error) {
 		s.Kinds, value = []string{k.Name}, k.Name
 	case "training.recompute":
 		if k, _ := findKey(key); !slices.Contains(k.Values, value) {
-			return true, fmt.Errorf("%s: %q is not known here; %s", key, value, didYouMean(value, k.Values))
+			return true, fmt.Errorf("%s: %q is not known here; %s", key, value, input.DidYouMean(value, k.Values))
 		}
 	case "parallel.sequence_parallel":
 		if value != "true" && value != "false" {

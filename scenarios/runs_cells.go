@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"trainsim/sim/input"
 	"trainsim/sim/model"
 )
 
@@ -59,7 +60,7 @@ func (r *runRow) word(column, otherwise string) string {
 	case s == "" && otherwise != "":
 		return otherwise
 	case len(values) > 0 && !contains(values, s):
-		r.skip(column, "%q is not known here; %s", s, didYouMean(s, values))
+		r.skip(column, "%q is not known here; %s", s, input.DidYouMean(s, values))
 		return otherwise
 	}
 	return s

@@ -4,6 +4,8 @@ import (
 	"encoding/csv"
 	"fmt"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // Column documents one column of a table of measured runs.
@@ -128,7 +130,7 @@ func (h *header) check(file string, c *csv.Reader, columns []runColumn, what str
 		p := Problem{File: file, Line: line, Column: column, Key: name}
 		switch {
 		case !contains(known, name):
-			p.Text = "is not a column of a table of " + what + "; " + didYouMean(name, known)
+			p.Text = "is not a column of a table of " + what + "; " + input.DidYouMean(name, known)
 		case h.index[name] != i:
 			p.Text = "is a column twice; write it once"
 		default:

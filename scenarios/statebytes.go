@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 	"trainsim/sim/step"
 )
 
@@ -147,7 +148,7 @@ func (r *runRow) format(column string) gpu.Dtype {
 			return d
 		}
 	}
-	r.skip(column, "%q is not a number format here; write %s", r.text(column), oneOf(names))
+	r.skip(column, "%q is not a number format here; write %s", r.text(column), input.OneOf(names))
 	return gpu.FP32
 }
 

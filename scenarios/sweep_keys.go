@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"trainsim/sim/input"
 	"trainsim/sim/step"
 )
 
@@ -21,7 +22,7 @@ func checkKey(path string) error {
 	for i := range scenarioKeys {
 		all = append(all, scenarioKeys[i].Path)
 	}
-	return fmt.Errorf("%s is not a key of a scenario; %s (trainsim explain lists them)", path, didYouMean(path, all))
+	return fmt.Errorf("%s is not a key of a scenario; %s (trainsim explain lists them)", path, input.DidYouMean(path, all))
 }
 
 // knownKey reports whether a scenario may hold a key.

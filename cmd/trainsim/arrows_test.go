@@ -14,6 +14,7 @@ import (
 // arrow is a change of the design: it belongs in this table first.
 var arrows = map[string][]string{
 	"sim":          {},
+	"sim/input":    {},
 	"sim/gpu":      {"sim"},
 	"sim/model":    {"sim", "sim/gpu"},
 	"schedule":     {},
@@ -22,10 +23,10 @@ var arrows = map[string][]string{
 	"memory":       {"sim", "sim/trace"},
 	"sim/step":     {"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace"},
 	"sim/report":   {"sim", "sim/trace", "sim/step"},
-	"scenarios":    {"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/step"},
+	"scenarios":    {"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/step"},
 	"plots":        {"sim", "sim/trace", "sim/report"},
 	"cmd/trainsim": {
-		"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace",
+		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace",
 		"sim/step", "sim/report", "scenarios", "plots",
 	},
 }

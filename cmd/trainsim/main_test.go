@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
+	"trainsim/sim/input"
+
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"trainsim/scenarios"
 )
 
 // result is what one command line did.
@@ -158,7 +158,7 @@ func TestNearest(t *testing.T) {
 	for name, want := range map[string]string{
 		"rnu": "run", "memry": "memory", "shedule": "schedule", "sweeep": "sweep", "mem": "memory", "banana": "", "x": "", "SWEEP": "sweep",
 	} {
-		assert.Equal(t, want, scenarios.Nearest(name, names), name)
+		assert.Equal(t, want, input.Nearest(name, names), name)
 	}
 }
 

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
+	"trainsim/sim/input"
+
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"trainsim/scenarios"
 )
 
 // flagError turns pflag's errors into usage errors, with the nearest flag for
@@ -21,7 +21,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 	name := missing.GetSpecifiedName()
 	hint := ""
-	if best := scenarios.Nearest(name, names); best != "" {
+	if best := input.Nearest(name, names); best != "" {
 		hint = fmt.Sprintf("; did you mean --%s?", best)
 	}
 	return usagef("unknown flag --%s%s", name, hint)
@@ -30,7 +30,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // didYouMean is the end of an error message that names the nearest name, or
 // nothing when none is near.
 func didYouMean(name string, names []string) string {
-	if best := scenarios.Nearest(name, names); best != "" {
+	if best := input.Nearest(name, names); best != "" {
 		return fmt.Sprintf("; did you mean %q?", best)
 	}
 	return ""

@@ -1,4 +1,4 @@
-package scenarios
+package input
 
 import (
 	"fmt"
@@ -81,20 +81,20 @@ func distance(a, b string) int {
 	return prev[len(b)]
 }
 
-// didYouMean is the hint about the nearest candidate, or about all of them when
+// DidYouMean is the hint about the nearest candidate, or about all of them when
 // there are few and none is near.
-func didYouMean(word string, candidates []string) string {
+func DidYouMean(word string, candidates []string) string {
 	if n := Nearest(word, candidates); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
 	if len(candidates) <= 16 {
-		return "write " + oneOf(candidates)
+		return "write " + OneOf(candidates)
 	}
 	return fmt.Sprintf("write one of the %d known ones", len(candidates))
 }
 
-// oneOf joins names as in `"a", "b" or "c"`.
-func oneOf(names []string) string {
+// OneOf joins names as in `"a", "b" or "c"`.
+func OneOf(names []string) string {
 	quoted := make([]string, len(names))
 	for i, n := range names {
 		quoted[i] = fmt.Sprintf("%q", n)
