@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
@@ -15,24 +16,14 @@ import (
 
 var errNoTimes = errors.New("plots: the report has no time per stage to draw")
 
-// part is one share of a stage's step and how it looks. Computation as a whole
-// has the colour of forward.
-type part struct {
-	style
-	of func(report.StageTime) float64
-}
-
-var parts = []part{
-	{style{"computation (forward and backward)", blue}, func(s report.StageTime) float64 { return s.Compute }},
-	{kindStyles[trace.Recompute], func(s report.StageTime) float64 { return s.Recompute }},
-	{kindStyles[trace.HostWait], func(s report.StageTime) float64 { return s.Host }},
-	{kindStyles[trace.CommTP], func(s report.StageTime) float64 { return s.TPComm }},
-	{kindStyles[trace.CommPP], func(s report.StageTime) float64 { return s.PPComm }},
-	{kindStyles[trace.CommDP], func(s report.StageTime) float64 { return s.DPComm }},
-	{kindStyles[trace.CommCP], func(s report.StageTime) float64 { return s.CPComm }},
-	{kindStyles[trace.CommEP], func(s report.StageTime) float64 { return s.EPComm }},
-	{kindStyles[trace.Optimizer], func(s report.StageTime) float64 { return s.Optimizer }},
-	{kindStyles[trace.Bubble], func(s report.StageTime) float64 { return s.Bubble }},
+// partStyle is how a part of a stage's step looks. Computation as a whole has
+// the colour of forward.
+func partStyle(p report.StagePart) style {
+	s := kindStyles[p.Kind]
+	if p.Kind == trace.Forward {
+		s.label = "computation (forward and backward)"
+	}
+	return s
 }
 
 // Breakdown draws where each stage's step goes: computation, what it waits for
@@ -71,20 +62,18 @@ type breakdown struct {
 
 func sumOf(s report.StageTime) float64 {
 	sum := 0.0
-	for _, p := range parts {
-		sum += max(p.of(s), 0)
+	for _, p := range report.StageParts {
+		sum += max(*p.Of(&s), 0)
 	}
 	return sum
 }
 
 func (b *breakdown) legend() []entry {
 	var out []entry
-	for _, p := range parts {
-		for _, s := range b.stages {
-			if p.of(s) > 0 {
-				out = append(out, entry{label: p.label, color: p.color})
-				break
-			}
+	for _, p := range report.StageParts {
+		if slices.ContainsFunc(b.stages, func(s report.StageTime) bool { return *p.Of(&s) > 0 }) {
+			style := partStyle(p)
+			out = append(out, entry{label: style.label, color: style.color})
 		}
 	}
 	return out
@@ -117,11 +106,12 @@ func (b *breakdown) drawBars(c draw.Canvas, p *plot.Plot, t theme) {
 	for i, s := range b.stages {
 		mid := c.Y(p.Y.Norm(-float64(i)))
 		sum := 0.0
-		for _, part := range parts {
-			if v := part.of(s); v > 0 {
+		for _, part := range report.StageParts {
+			if v := *part.Of(&s); v > 0 {
+				color := KindColor(part.Kind)
 				x0, x1 := snap(c.X(p.X.Norm(sum))), snap(c.X(p.X.Norm(sum+v)))
-				fillRect(c, part.color, x0, snap(mid-half), x1, snap(mid+half))
-				t.inside(c, percent(v/sumOf(s)), part.color, x0, x1, mid, half)
+				fillRect(c, color, x0, snap(mid-half), x1, snap(mid+half))
+				t.inside(c, percent(v/sumOf(s)), color, x0, x1, mid, half)
 				sum += v
 			}
 		}

@@ -62,7 +62,7 @@ func newComparison(cases []Case) *comparison {
 		if c.Report == nil {
 			continue
 		}
-		mean := meanTime(c.Report.TimePerStage)
+		mean := report.MeanTime(c.Report.TimePerStage)
 		fullest := report.StageMemory{Fits: true}
 		for _, s := range c.Report.MemoryPerStage {
 			if s.NvidiaSMI > fullest.NvidiaSMI {
@@ -77,25 +77,6 @@ func newComparison(cases []Case) *comparison {
 	}
 	k.memory = newMemoryBars(stages)
 	return k
-}
-
-// meanTime averages each part over the stages.
-func meanTime(stages []report.StageTime) report.StageTime {
-	var sum report.StageTime
-	n := max(float64(len(stages)), 1)
-	for _, s := range stages {
-		sum.Compute += s.Compute / n
-		sum.Recompute += s.Recompute / n
-		sum.Host += s.Host / n
-		sum.TPComm += s.TPComm / n
-		sum.PPComm += s.PPComm / n
-		sum.DPComm += s.DPComm / n
-		sum.CPComm += s.CPComm / n
-		sum.EPComm += s.EPComm / n
-		sum.Optimizer += s.Optimizer / n
-		sum.Bubble += s.Bubble / n
-	}
-	return sum
 }
 
 func (k *comparison) facts() string {

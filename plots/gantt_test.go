@@ -159,11 +159,11 @@ func TestSpreadConserves(t *testing.T) {
 		sums := make([]shares, 10)
 		from := rnd.Float64() * 9
 		to := from + rnd.Float64()*(10-from)
-		spread(sums, trace.CommDP, from, to)
+		spread(sums, trace.DP.Kind(), from, to)
 		total := 0.0
 		for _, s := range sums {
-			assert.LessOrEqual(t, s[trace.CommDP], 1+1e-9)
-			total += s[trace.CommDP]
+			assert.LessOrEqual(t, s[trace.DP.Kind()], 1+1e-9)
+			total += s[trace.DP.Kind()]
 		}
 		assert.InDelta(t, to-from, total, 1e-9)
 	}
@@ -193,10 +193,10 @@ func TestNumbersFitTheirBoxes(t *testing.T) {
 func TestOptimizerShowsWhatItWaitsFor(t *testing.T) {
 	actions := []box{{0, 10, trace.Backward, 3, 0}, {10, 20, trace.Optimizer, -1, 0}}
 	compute := []box{{16, 17, trace.Optimizer, -1, 0}, {17, 20, trace.Optimizer, -1, 0}}
-	dp := []box{{8, 12, trace.CommDP, -1, 0}, {12, 15, trace.CommDP, -1, 0}}
+	dp := []box{{8, 12, trace.DP.Kind(), -1, 0}, {12, 15, trace.DP.Kind(), -1, 0}}
 	assert.Equal(t, []box{
 		actions[0],
-		{10, 12, trace.CommDP, -1, 0}, {12, 15, trace.CommDP, -1, 0},
+		{10, 12, trace.DP.Kind(), -1, 0}, {12, 15, trace.DP.Kind(), -1, 0},
 		{16, 17, trace.Optimizer, -1, 0}, {17, 20, trace.Optimizer, -1, 0},
 	}, detailed(actions, compute, dp))
 	assert.Equal(t, actions, detailed(actions, nil, dp))

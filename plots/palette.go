@@ -39,24 +39,27 @@ type style struct {
 	color color.RGBA
 }
 
-// kindStyles is the one table of colours of spans. Parts of a backward pass
-// are the backward's colour and green; a memory kind below has the colour of
-// the work that makes it.
-var kindStyles = [trace.NumKinds]style{
+// kindStyles is the one table of colours of spans; those of communication are in
+// package trace's table of dimensions. Parts of a backward pass are the
+// backward's colour and green; a memory kind below has the colour of the work
+// that makes it.
+var kindStyles = withDimensions([trace.NumKinds]style{
 	trace.Forward:        {"forward", blue},
 	trace.Backward:       {"backward", orange},
 	trace.BackwardInput:  {"backward, input", orange},
 	trace.BackwardWeight: {"backward, weights", green},
 	trace.Recompute:      {"recomputation", sky},
 	trace.Optimizer:      {"optimizer", purple},
-	trace.CommTP:         {"tensor-parallel comm.", yellow},
-	trace.CommPP:         {"pipeline comm.", black},
-	trace.CommDP:         {"data-parallel comm.", vermillion},
-	trace.CommCP:         {"context-parallel comm.", brown},
-	trace.CommEP:         {"expert-parallel comm.", violet},
 	trace.HostWait:       {"waiting for the CPU", graphite},
 	trace.Bubble:         {"bubble (idle)", idleGrey},
 	trace.Evaluation:     {"evaluation", leaf},
+})
+
+func withDimensions(styles [trace.NumKinds]style) [trace.NumKinds]style {
+	for d := range trace.NumDimensions {
+		styles[d.Kind()] = style{d.Name() + " comm.", rgb(d.Color())}
+	}
+	return styles
 }
 
 // memoryStyle is one kind of memory, by its name in recordings and reports.

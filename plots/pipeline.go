@@ -135,7 +135,7 @@ func pipelineGantt(r *trace.Recording) (*gantt, error) {
 	inside := optimizerDetail(r, stages, boxes)
 	for i, s := range stages {
 		streams := boxes[i*rowStreams : (i+1)*rowStreams]
-		actions := detailed(streams[0], inside[i], streams[trace.DPComm])
+		actions := detailed(streams[0], inside[i], streams[trace.DP.Stream()])
 		g.rows = append(g.rows, row{label: stageLabel(s, i, len(stages)), boxes: actions})
 		for k, boxes := range streams[1:] {
 			if total(boxes) > g.end/200 {
@@ -163,8 +163,10 @@ func lanesOf(stages []stageLanes) []int32 {
 	var out []int32
 	for _, s := range stages {
 		if len(stages) > fewStages {
-			for _, stream := range []trace.Stream{trace.Compute, trace.TPComm, trace.PPComm, trace.CPComm, trace.EPComm} {
-				s.lanes[stream] = -1
+			for stream := range s.lanes {
+				if kept := trace.Stream(stream); kept != trace.Actions && kept != trace.DP.Stream() {
+					s.lanes[stream] = -1
+				}
 			}
 		}
 		out = append(out, s.lanes[:]...)

@@ -222,11 +222,12 @@ func (f *planFigure) drawSteps(c draw.Canvas, t theme) {
 // drawStep draws one bar with its layout written over it.
 func (f *planFigure) drawStep(c draw.Canvas, p *plot.Plot, t theme, e *report.PlanEntry, mean *report.StageTime, mid, half vg.Length) {
 	sum := 0.0
-	for _, part := range parts {
-		if v := part.of(*mean); v > 0 {
+	for _, part := range report.StageParts {
+		if v := *part.Of(mean); v > 0 {
+			color := KindColor(part.Kind)
 			x0, x1 := snap(c.X(p.X.Norm(sum))), snap(c.X(p.X.Norm(sum+v)))
-			fillRect(c, part.color, x0, snap(mid-half), x1, snap(mid+half))
-			t.inside(c, percent(v/e.StepTime), part.color, x0, x1, mid, half)
+			fillRect(c, color, x0, snap(mid-half), x1, snap(mid+half))
+			t.inside(c, percent(v/e.StepTime), color, x0, x1, mid, half)
 			sum += v
 		}
 	}

@@ -112,9 +112,9 @@ func (y synthetic) build() (*trace.Recording, *report.Report) {
 func (y synthetic) tail(r *trace.Recording, lanes []int32, free []sim.Time) sim.Time {
 	last := free[0]
 	for s := range y.pp {
-		dp := r.AddLane(trace.Lane{Rank: s * y.tp, Stage: s, Stream: trace.DPComm})
+		dp := r.AddLane(trace.Lane{Rank: s * y.tp, Stage: s, Stream: trace.DP.Stream()})
 		at := free[s] - y.forward
-		r.Add(trace.Span{Start: at, End: at + 3*y.forward/2, Lane: dp, Kind: trace.CommDP, Microbatch: -1})
+		r.Add(trace.Span{Start: at, End: at + 3*y.forward/2, Lane: dp, Kind: trace.DP.Kind(), Microbatch: -1})
 		r.Add(trace.Span{Start: last + y.forward/2, End: last + y.forward, Lane: lanes[s], Kind: trace.Optimizer, Microbatch: -1})
 	}
 	return last + y.forward
@@ -144,7 +144,9 @@ func (y synthetic) report(end sim.Time) *report.Report {
 	}
 	work := 3 * float64(y.m) * y.forward.Seconds()
 	for s := range y.pp {
-		t := report.StageTime{Stage: s, Compute: 0.8 * work, Recompute: 0.05 * work, Host: 0.02 * work, TPComm: 0.1 * work, PPComm: 0.02 * work, CPComm: 0.01 * work, DPComm: 0.5 * y.forward.Seconds(), Optimizer: 0.5 * y.forward.Seconds(), Step: step}
+		t := report.StageTime{Stage: s, Compute: 0.8 * work, Recompute: 0.05 * work, Host: 0.02 * work,
+			Comm:      [trace.NumDimensions]float64{trace.TP: 0.1 * work, trace.PP: 0.02 * work, trace.CP: 0.01 * work, trace.DP: 0.5 * y.forward.Seconds()},
+			Optimizer: 0.5 * y.forward.Seconds(), Step: step}
 		t.Bubble = step - work - y.forward.Seconds()
 		rep.TimePerStage = append(rep.TimePerStage, t)
 		live := int64(min(y.pp-s, y.m)) * 5 * gib

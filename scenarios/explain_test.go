@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -57,6 +59,17 @@ func jsonPaths(t reflect.Type, path string, out map[string]bool) {
 		t = t.Elem()
 	}
 	if t.Kind() != reflect.Struct {
+		return
+	}
+	if m, ok := reflect.Zero(t).Interface().(json.Marshaler); ok { // its fields are those that it writes
+		text, err := m.MarshalJSON()
+		keys := map[string]json.RawMessage{}
+		if err != nil || json.Unmarshal(text, &keys) != nil {
+			panic(fmt.Sprintf("%v does not marshal to an object: %v", t, err))
+		}
+		for key := range keys {
+			out[join(path, key)] = true
+		}
 		return
 	}
 	for i := range t.NumField() {

@@ -71,11 +71,17 @@ func checkCounters(run *report.Run) error {
 // checkStages holds that a stage's seconds add up to its step.
 func checkStages(run *report.Run) error {
 	for _, s := range run.Report.TimePerStage {
-		sum := s.Compute + s.Recompute + s.Host + s.TPComm + s.PPComm + s.DPComm + s.CPComm + s.EPComm + s.Optimizer + s.Bubble
+		sum, comm := 0.0, 0.0
+		for _, p := range report.StageParts {
+			sum += *p.Of(&s)
+		}
 		if !near(sum, s.Step) {
 			return fmt.Errorf("the seconds of stage %d add up to %.12g, its step is %.12g", s.Stage, sum, s.Step)
 		}
-		if comm := s.TPComm + s.PPComm + s.DPComm + s.CPComm + s.EPComm; !near(comm, s.ExposedComm) {
+		for _, exposed := range s.Comm {
+			comm += exposed
+		}
+		if !near(comm, s.ExposedComm) {
 			return fmt.Errorf("the communication of stage %d adds up to %.12g, not %.12g", s.Stage, comm, s.ExposedComm)
 		}
 	}

@@ -225,7 +225,7 @@ func brokenRun(spoil func(*report.Run)) error {
 	link := rec.AddCounter(trace.Counter{Kind: trace.LinkRate, Name: "nic", Rank: -1, Limit: 100})
 	rec.Set(2, link, 100)
 	run := &report.Run{Recording: rec, Report: &report.Report{
-		TimePerStage: []report.StageTime{{Compute: 1, TPComm: 0.5, Bubble: 0.5, ExposedComm: 0.5, Step: 2}},
+		TimePerStage: []report.StageTime{{Compute: 1, Comm: [trace.NumDimensions]float64{trace.TP: 0.5}, Bubble: 0.5, ExposedComm: 0.5, Step: 2}},
 		Bubble:       report.Bubble{Seconds: 0.5, Causes: report.Causes{Warmup: 0.2, Cooldown: 0.3}},
 	}}
 	spoil(run)

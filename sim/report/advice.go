@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // Thresholds of the advice, as shares of the step.
@@ -74,7 +75,7 @@ func adviseTensorParallel(res *step.Result, _ *Report) *Advice {
 func adviseDataParallel(res *step.Result, r *Report) *Advice {
 	var worst float64
 	for _, t := range r.TimePerStage {
-		worst = max(worst, t.DPComm)
+		worst = max(worst, t.Comm[trace.DP])
 	}
 	if worst <= exposedDPLimit*r.StepTime {
 		return nil

@@ -3,6 +3,7 @@ package report
 import (
 	"trainsim/sim"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // New builds the report of a run. Scenario is the resolved scenario as it
@@ -55,12 +56,17 @@ func (r *Report) rates(res *step.Result) {
 }
 
 func stageTime(stage int, t step.StageTime, total sim.Time) StageTime {
-	return StageTime{
+	out := StageTime{
 		Stage: stage, Compute: t.Compute.Seconds(), Recompute: t.Recompute.Seconds(), Host: t.Host.Seconds(),
-		TPComm: t.TP.Seconds(), PPComm: t.PP.Seconds(), DPComm: t.DP.Seconds(), CPComm: t.CP.Seconds(), EPComm: t.EP.Seconds(),
-		Optimizer: t.Optimizer.Seconds(), Bubble: (t.Warmup + t.Cooldown + t.Imbalance).Seconds(),
-		ExposedComm: (t.TP + t.PP + t.DP + t.CP + t.EP).Seconds(), Step: total.Seconds(),
+		Optimizer: t.Optimizer.Seconds(), Bubble: (t.Warmup + t.Cooldown + t.Imbalance).Seconds(), Step: total.Seconds(),
 	}
+	var exposed sim.Time
+	for d, comm := range [trace.NumDimensions]sim.Time{trace.TP: t.TP, trace.PP: t.PP, trace.DP: t.DP, trace.CP: t.CP, trace.EP: t.EP} {
+		out.Comm[d] = comm.Seconds()
+		exposed += comm
+	}
+	out.ExposedComm = exposed.Seconds()
+	return out
 }
 
 // bubble averages the pipeline's idle time over the stages: waiting for

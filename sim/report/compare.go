@@ -85,34 +85,25 @@ var quantities = slices.Concat([]quantity{
 	{"model_tflops_per_gpu", func(r *Report) float64 { return r.ModelTFLOPS }, plainNumber},
 	{"mfu", func(r *Report) float64 { return r.MFU }, shareText},
 	{"bubble.over_total", func(r *Report) float64 { return r.Bubble.OverTotal }, shareText},
-}, stageQuantities, []quantity{
+}, stageQuantities(), []quantity{
 	{"peak_memory_bytes", func(r *Report) float64 { return float64(r.peak().NvidiaSMI) }, bytesText},
 	{"capacity_bytes", func(r *Report) float64 { return float64(r.peak().Capacity) }, bytesText},
 	{"headroom_bytes", func(r *Report) float64 { return float64(r.peak().Capacity - r.peak().NvidiaSMI) }, bytesText},
 })
 
 // stageQuantities are means over the stages.
-var stageQuantities = []quantity{
-	meanOf("compute_s", func(t *StageTime) float64 { return t.Compute }),
-	meanOf("recompute_s", func(t *StageTime) float64 { return t.Recompute }),
-	meanOf("host_s", func(t *StageTime) float64 { return t.Host }),
-	meanOf("tp_comm_s", func(t *StageTime) float64 { return t.TPComm }),
-	meanOf("pp_comm_s", func(t *StageTime) float64 { return t.PPComm }),
-	meanOf("dp_comm_s", func(t *StageTime) float64 { return t.DPComm }),
-	meanOf("cp_comm_s", func(t *StageTime) float64 { return t.CPComm }),
-	meanOf("ep_comm_s", func(t *StageTime) float64 { return t.EPComm }),
-	meanOf("optimizer_s", func(t *StageTime) float64 { return t.Optimizer }),
-	meanOf("bubble_s", func(t *StageTime) float64 { return t.Bubble }),
-}
-
-func meanOf(key string, of func(*StageTime) float64) quantity {
-	return quantity{key, func(r *Report) float64 {
-		sum := 0.0
-		for i := range r.TimePerStage {
-			sum += of(&r.TimePerStage[i])
-		}
-		return sum / max(float64(len(r.TimePerStage)), 1)
-	}, seconds}
+func stageQuantities() []quantity {
+	var out []quantity
+	for _, p := range StageParts {
+		out = append(out, quantity{p.Key, func(r *Report) float64 {
+			sum := 0.0
+			for i := range r.TimePerStage {
+				sum += *p.Of(&r.TimePerStage[i])
+			}
+			return sum / max(float64(len(r.TimePerStage)), 1)
+		}, seconds})
+	}
+	return out
 }
 
 // samples returns the global batch, which is a whole number.

@@ -46,33 +46,15 @@ type PlanScale struct {
 	Efficiency float64 `json:"efficiency"`
 }
 
-// MeanStage returns where a step goes, as a mean over its stages.
-func MeanStage(res *step.Result) *StageTime {
-	m := &StageTime{Step: res.StepTime.Seconds()}
-	n := float64(len(res.Stages))
+// meanStage returns where a step goes, as a mean over its stages.
+func meanStage(res *step.Result) *StageTime {
+	stages := make([]StageTime, len(res.Stages))
 	for s, t := range res.Stages {
-		x := stageTime(s, t, res.StepTime)
-		for i, p := range m.parts() {
-			*p.of += *x.parts()[i].of / n
-		}
-		m.ExposedComm += x.ExposedComm / n
+		stages[s] = stageTime(s, t, res.StepTime)
 	}
-	return m
-}
-
-// stagePart is one part of a stage's step.
-type stagePart struct {
-	name string
-	of   *float64
-}
-
-// parts lists the parts that add up to the step.
-func (t *StageTime) parts() []stagePart {
-	return []stagePart{
-		{"computation", &t.Compute}, {"recomputation", &t.Recompute}, {"CPU", &t.Host}, {"TP communication", &t.TPComm},
-		{"PP communication", &t.PPComm}, {"DP communication", &t.DPComm}, {"CP communication", &t.CPComm},
-		{"EP communication", &t.EPComm}, {"optimizer", &t.Optimizer}, {"bubble", &t.Bubble},
-	}
+	m := MeanTime(stages)
+	m.Step = res.StepTime.Seconds()
+	return &m
 }
 
 // Plan makes the result of a search.
@@ -128,8 +110,8 @@ func (g *planGroup) why(i int) string {
 		by   float64
 	}
 	var deltas []delta
-	for k, p := range r.Mean.parts() {
-		deltas = append(deltas, delta{p.name, *p.of - *first.Mean.parts()[k].of})
+	for _, p := range StageParts {
+		deltas = append(deltas, delta{p.Name, *p.Of(r.Mean) - *p.Of(first.Mean)})
 	}
 	slices.SortStableFunc(deltas, func(a, b delta) int { return cmpFloat(abs(b.by), abs(a.by)) })
 	var parts []string
@@ -150,11 +132,12 @@ func (g *planGroup) why(i int) string {
 
 // losses names the largest parts of a step that are not computation.
 func losses(r *SweepRow) string {
-	parts := slices.DeleteFunc(r.Mean.parts()[1:], func(p stagePart) bool { return *p.of < 0.002*r.StepTime })
-	slices.SortStableFunc(parts, func(a, b stagePart) int { return cmpFloat(*b.of, *a.of) })
+	parts := slices.Clone(StageParts[1:])
+	parts = slices.DeleteFunc(parts, func(p StagePart) bool { return *p.Of(r.Mean) < 0.002*r.StepTime })
+	slices.SortStableFunc(parts, func(a, b StagePart) int { return cmpFloat(*b.Of(r.Mean), *a.Of(r.Mean)) })
 	var out []string
 	for _, p := range parts[:min(3, len(parts))] {
-		out = append(out, fmt.Sprintf("%.1f %% %s", 100**p.of/r.StepTime, p.name))
+		out = append(out, fmt.Sprintf("%.1f %% %s", 100**p.Of(r.Mean)/r.StepTime, p.Name))
 	}
 	if len(out) == 0 {
 		return "nothing but computation"

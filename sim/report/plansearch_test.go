@@ -12,6 +12,7 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // layoutRow is a simulated layout; few values make many of them equal.
@@ -127,15 +128,15 @@ func TestVerdicts(t *testing.T) {
 func TestWhy(t *testing.T) {
 	row := func(point int, mean StageTime) SweepRow {
 		total := 0.0
-		for _, p := range mean.parts() {
-			total += *p.of
+		for _, p := range StageParts {
+			total += *p.Of(&mean)
 		}
 		mean.Step = total
 		return SweepRow{Point: point, Outcome: OutcomeOK, Metrics: &Metrics{GPUs: 8, StepTime: total, PeakMemory: int64(9 - point)}, Mean: &mean}
 	}
 	s := NewPlanSearch(5)
 	s.Add(row(0, StageTime{Compute: 0.9, Bubble: 0.1}))
-	s.Add(row(1, StageTime{Compute: 0.85, Bubble: 0.2, TPComm: 0.01}))
+	s.Add(row(1, StageTime{Compute: 0.85, Bubble: 0.2, Comm: [trace.NumDimensions]float64{trace.TP: 0.01}}))
 	s.Add(row(2, StageTime{Compute: 0.9, Bubble: 0.1601}))
 	best := s.Plan("1", "s", 8, nil).Sizes[0].Best
 	assert.Equal(t, "the fastest: computation but for 10.0 % bubble", best[0].Why)

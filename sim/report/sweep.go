@@ -38,7 +38,7 @@ func (r *SweepRow) Runs() bool { return r.Outcome == OutcomeOK && r.Metrics != n
 // Fill notes a run: its metrics, and whether it runs out of memory.
 func (r *SweepRow) Fill(res *step.Result) {
 	r.Metrics, r.Outcome = MetricsOf(res), OutcomeOK
-	r.Mean = MeanStage(res)
+	r.Mean = meanStage(res)
 	if res.OOM != nil {
 		r.Outcome, r.Reason = OutcomeOOM, MemoryReason(res.Memory)
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 )
@@ -63,31 +64,17 @@ func (r *Report) summary(b *strings.Builder) {
 // stageTable says where every stage's step goes. Columns that are zero on all
 // stages are left out.
 func (r *Report) stageTable(b *strings.Builder, o TextOptions) {
-	type column struct {
-		name string
-		of   func(*StageTime) float64
-	}
-	all := []column{
-		{"compute", func(t *StageTime) float64 { return t.Compute }}, {"recompute", func(t *StageTime) float64 { return t.Recompute }},
-		{"host", func(t *StageTime) float64 { return t.Host }}, {"tp comm", func(t *StageTime) float64 { return t.TPComm }},
-		{"pp comm", func(t *StageTime) float64 { return t.PPComm }}, {"dp comm", func(t *StageTime) float64 { return t.DPComm }},
-		{"cp comm", func(t *StageTime) float64 { return t.CPComm }}, {"ep comm", func(t *StageTime) float64 { return t.EPComm }},
-		{"optimizer", func(t *StageTime) float64 { return t.Optimizer }}, {"bubble", func(t *StageTime) float64 { return t.Bubble }},
-	}
-	var shown []column
-	for _, c := range all {
-		for i := range r.TimePerStage {
-			if c.of(&r.TimePerStage[i]) > 0 {
-				shown = append(shown, c)
-				break
-			}
+	var shown []StagePart
+	for _, p := range StageParts {
+		if slices.ContainsFunc(r.TimePerStage, func(t StageTime) bool { return *p.Of(&t) > 0 }) {
+			shown = append(shown, p)
 		}
 	}
 	b.WriteString("\nTime of each stage, ms (communication: exposed only; a row adds up to the step)\n")
 	table(b, func(w io.Writer) {
 		fmt.Fprint(w, "stage\t")
-		for _, c := range shown {
-			fmt.Fprintf(w, "%s\t", c.name)
+		for _, p := range shown {
+			fmt.Fprintf(w, "%s\t", p.column())
 		}
 		fmt.Fprintln(w, "step\t")
 		for i := range r.TimePerStage {
@@ -96,13 +83,18 @@ func (r *Report) stageTable(b *strings.Builder, o TextOptions) {
 				break
 			}
 			fmt.Fprintf(w, "%d\t", t.Stage)
-			for _, c := range shown {
-				fmt.Fprintf(w, "%.2f\t", 1e3*c.of(t))
+			for _, p := range shown {
+				fmt.Fprintf(w, "%.2f\t", 1e3**p.Of(t))
 			}
 			fmt.Fprintf(w, "%.2f\t\n", 1e3*t.Step)
 		}
 	})
 	more(b, len(r.TimePerStage), o)
+}
+
+// column heads the part's column: its key in words, "tp comm".
+func (p *StagePart) column() string {
+	return strings.ReplaceAll(strings.TrimSuffix(p.Key, "_s"), "_", " ")
 }
 
 func more(b *strings.Builder, rows int, o TextOptions) {

@@ -81,25 +81,6 @@ type Causes struct {
 	Straggler     float64 `json:"straggler_s"`
 }
 
-// StageTime is where one pipeline rank's step goes. The seconds, ExposedComm
-// aside, add up to Step exactly; *Comm are exposed seconds, not hidden behind
-// computation, and ExposedComm is their sum; Host is the GPU waiting for its CPU.
-type StageTime struct {
-	Stage       int     `json:"stage"`
-	Compute     float64 `json:"compute_s"`
-	Recompute   float64 `json:"recompute_s"`
-	Host        float64 `json:"host_s"`
-	TPComm      float64 `json:"tp_comm_s"`
-	PPComm      float64 `json:"pp_comm_s"`
-	DPComm      float64 `json:"dp_comm_s"`
-	CPComm      float64 `json:"cp_comm_s"`
-	EPComm      float64 `json:"ep_comm_s"`
-	Optimizer   float64 `json:"optimizer_s"`
-	Bubble      float64 `json:"bubble_s"`
-	ExposedComm float64 `json:"exposed_comm_s"`
-	Step        float64 `json:"step_s"`
-}
-
 // AtPeak splits a rank's memory at its peak by what it is for, in bytes.
 type AtPeak struct {
 	Weights     int64 `json:"weights"`

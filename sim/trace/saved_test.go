@@ -15,12 +15,12 @@ import (
 func sample() *Recording {
 	r := &Recording{}
 	l0 := r.AddLane(Lane{Rank: 0, Stage: 0, Stream: Actions})
-	l1 := r.AddLane(Lane{Rank: 5, Stage: 1, Stream: DPComm})
+	l1 := r.AddLane(Lane{Rank: 5, Stage: 1, Stream: DP.Stream()})
 	mem := r.AddCounter(Counter{Kind: MemoryByKind, Name: "weights", Rank: 0, Limit: 80e9})
 	res := r.AddCounter(Counter{Kind: MemoryReserved, Rank: 0, Limit: 80e9})
 	link := r.AddCounter(Counter{Kind: LinkRate, Name: `gpu0->"nic"`, Rank: -1, Limit: 50e9})
 	r.Add(Span{Start: 0, End: 1234567, Lane: l0, Kind: Forward, Name: r.Name("F0"), Microbatch: 0})
-	r.Add(Span{Start: 2 * sim.Microsecond, End: 5 * sim.Microsecond, Lane: l1, Kind: CommDP, Name: r.Name("all-reduce <0>"), Microbatch: -1, Chunk: 2})
+	r.Add(Span{Start: 2 * sim.Microsecond, End: 5 * sim.Microsecond, Lane: l1, Kind: DP.Kind(), Name: r.Name("all-reduce <0>"), Microbatch: -1, Chunk: 2})
 	r.Set(0, mem, 10e9)
 	r.Set(sim.Microsecond, res, 12e9)
 	r.Set(2*sim.Microsecond, link, 49e9)

@@ -7,7 +7,8 @@ import "trainsim/sim"
 type Kind uint16
 
 // Kinds of spans. The first group are actions of the schedule, the second are
-// what a stream does in detail.
+// what a stream does in detail; between HostWait and Optimizer lies the
+// communication of each [Dimension].
 const (
 	Forward Kind = iota
 	Backward
@@ -15,21 +16,25 @@ const (
 	BackwardWeight
 	Recompute
 	Optimizer
-	CommTP
-	CommPP
-	CommDP
-	CommCP
-	CommEP
-	HostWait // the GPU waits for its CPU to launch the next kernel
-	Bubble   // the stage waits for another stage
-	Evaluation
+	firstComm
+)
+
+// Kinds behind the communication.
+const (
+	HostWait   = firstComm + Kind(NumDimensions) + iota // the GPU waits for its CPU to launch the next kernel
+	Bubble                                              // the stage waits for another stage
+	Evaluation                                          // a forward behind the step
 	NumKinds
 )
 
-var kindNames = [NumKinds]string{
-	"forward", "backward", "backward_input", "backward_weight", "recompute", "optimizer",
-	"tp_comm", "pp_comm", "dp_comm", "cp_comm", "ep_comm", "host_wait", "bubble", "evaluation",
-}
+var kindNames = func() (names [NumKinds]string) {
+	copy(names[:], []string{"forward", "backward", "backward_input", "backward_weight", "recompute", "optimizer"})
+	for d := range NumDimensions {
+		names[d.Kind()] = d.String() + "_comm"
+	}
+	copy(names[HostWait:], []string{"host_wait", "bubble", "evaluation"})
+	return names
+}()
 
 // String returns the kind's name in reports and traces.
 func (k Kind) String() string {
@@ -42,19 +47,22 @@ func (k Kind) String() string {
 // Stream is one row of a rank.
 type Stream uint8
 
-// Streams of a rank, in the order in which they are drawn.
+// Streams of a rank, in the order in which they are drawn; the last are those of
+// the dimensions' communication.
 const (
 	Actions Stream = iota // the schedule's actions: F3, B0, optimizer
 	Compute               // kernels, and the collectives that block them
-	TPComm                // tensor-parallel collectives
-	PPComm                // pipeline sends and receives
-	DPComm                // gradient reduce, parameter gather
-	CPComm                // context-parallel exchanges
-	EPComm                // exchanges of tokens between experts
-	NumStreams
+	firstCommStream
+	NumStreams = firstCommStream + Stream(NumDimensions)
 )
 
-var streamNames = [NumStreams]string{"actions", "compute", "tp", "pp", "dp", "cp", "ep"}
+var streamNames = func() (names [NumStreams]string) {
+	copy(names[:], []string{"actions", "compute"})
+	for d := range NumDimensions {
+		names[d.Stream()] = d.String()
+	}
+	return names
+}()
 
 // String returns the stream's name in traces.
 func (s Stream) String() string {
