@@ -1,6 +1,9 @@
 package interconnect
 
-import "trainsim/sim"
+import (
+	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
+)
 
 // pcieRates is what DMA reaches through 16 lanes of each generation in one
 // direction: about 80 % of the line rate of 15.75, 31.5, 63 and 126 GB/s
@@ -42,7 +45,7 @@ func (c Config) withDefaults() Config {
 	setFloat(&c.NVLinkEfficiency, 1)
 	setFloat(&c.NICEfficiency, 1)
 	setFloat(&c.Oversubscription, 1)
-	setRate(&c.NVLinkBandwidth, nvlinkRate(c.ComputeCapability))
+	setRate(&c.NVLinkBandwidth, float64(generation.Of(c.ComputeCapability).NVLink.LineRate))
 	setRate(&c.PCIeBandwidth, pcieRates[c.PCIeGen]*float64(c.PCIeWidth)/16)
 	setRate(&c.SocketBandwidth, 1e9*socketRates[c.cpu()])
 	setRate(&c.HostMemoryBandwidth, 100e9)
@@ -51,20 +54,6 @@ func (c Config) withDefaults() Config {
 		c.PCIeLatency = 300 * sim.Nanosecond
 	}
 	return c
-}
-
-// nvlinkRate is the line rate of one NVLink in one direction: NVLink 1 has 20
-// GB/s, 2 to 4 have 25, 5 has 50; the bridges of GA102 cards have 14.06.
-func nvlinkRate(cc int) float64 {
-	switch {
-	case cc >= 100:
-		return 50e9
-	case cc == 86:
-		return 14.0625e9
-	case cc >= 60 && cc < 70:
-		return 20e9
-	}
-	return 25e9
 }
 
 func setInt(p *int, d int) {

@@ -31,8 +31,8 @@ func speedGraph(speeds []float64, total float64, fits func(speed float64) int) (
 
 // duplicate doubles the channels of a graph where NCCL does: at half the speed
 // each, when a channel is fast.
-func duplicate(cc, channels int, speed float64) (int, float64) {
-	if speed >= 25 && !(cc > 80 && speed < 50 && channels > 4) && channels > 0 {
+func (t *tuner) duplicate(channels int, speed float64) (int, float64) {
+	if speed >= 25 && !(t.gen.NCCL.KeepsSlowChannels && speed < 50 && channels > 4) && channels > 0 {
 		return min(2*channels, maxChannels/2), speed / 2
 	}
 	return channels, speed
@@ -42,11 +42,8 @@ func duplicate(cc, channels int, speed float64) (int, float64) {
 func (c *Communicator) newTuner() *tuner {
 	cfg := &c.t.cfg
 	t := &tuner{
-		ranks: len(c.devices), nodes: len(c.groups), cc: cfg.ComputeCapability,
+		ranks: len(c.devices), nodes: len(c.groups), gen: c.t.generation(),
 		amd: strings.HasPrefix(cfg.cpu(), "amd"), x86: cfg.cpu() != "arm" && cfg.cpu() != "power9",
-	}
-	if t.cc == 0 {
-		t.cc = 80
 	}
 	t.oneRankNodes = t.ranks == t.nodes
 	g := c.ringGraph(t)
@@ -54,7 +51,7 @@ func (c *Communicator) newTuner() *tuner {
 	t.channels = c.channelCount(t, g)
 	t.addNVLS(c)
 	t.graphs[PAT] = g
-	t.ll128 = t.cc >= 70 && c.worst <= PathNVB && c.nicPath() <= PathPXB
+	t.ll128 = t.gen.NCCL.LL128 && c.worst <= PathNVB && c.nicPath() <= PathPXB
 	c.allow(t)
 	return t
 }
@@ -83,16 +80,15 @@ func (c *Communicator) allow(t *tuner) {
 
 // ringGraph is the graph that NCCL finds for rings.
 func (c *Communicator) ringGraph(t *tuner) graph {
-	gen := generationOf(t.cc)
 	var channels int
 	var speed float64
 	if t.nodes == 1 {
-		total, fits := c.intraRoom(t.cc)
-		channels, speed = speedGraph(speedsOneNode[gen], total, fits)
+		total, fits := c.intraRoom()
+		channels, speed = speedGraph(t.gen.NCCL.SpeedsOneNode, total, fits)
 	} else {
-		channels, speed = c.netGraph(gen)
+		channels, speed = c.netGraph()
 	}
-	channels, speed = duplicate(t.cc, max(channels, 1), speed)
+	channels, speed = t.duplicate(max(channels, 1), speed)
 	return graph{
 		channels: channels, intra: speed, inter: speed,
 		nvlink: c.worst <= PathNVL && c.largest > 1, sameChannels: len(c.cycles) == 0,
@@ -110,9 +106,9 @@ func (c *Communicator) pluginLatency() float64 {
 
 // intraRoom returns the bandwidth of a node's rings in NCCL's terms and how
 // many rings of a speed fit.
-func (c *Communicator) intraRoom(cc int) (total float64, fits func(float64) int) {
+func (c *Communicator) intraRoom() (total float64, fits func(float64) int) {
 	fits = func(s float64) int { return int(total/s + 1e-9) }
-	per := linkSpeed(cc)
+	per := c.t.generation().NCCL.NVLinkSpeed
 	switch {
 	case c.worst > PathNVB || c.largest < 2:
 		total = c.pcieSpeed()
@@ -127,26 +123,27 @@ func (c *Communicator) intraRoom(cc int) (total float64, fits func(float64) int)
 
 // netGraph is the graph over several nodes: a channel for each card, at the
 // fastest speed that the cards and the nodes' inside have room for.
-func (c *Communicator) netGraph(gen generation) (int, float64) {
+func (c *Communicator) netGraph() (int, float64) {
+	speeds := c.t.generation().NCCL.SpeedsNodes
 	cards := c.cards()
 	wire := min(float64(c.t.cfg.NICBandwidth)/1e9, ncclPCIe(&c.t.cfg))
 	inside := wire * float64(cards)
 	if c.largest > 1 {
-		inside, _ = c.intraRoom(c.t.cfg.ComputeCapability)
+		inside, _ = c.intraRoom()
 	}
 	if cards > maxChannels/2 {
 		// More cards than a graph has channels: as many channels as the inside
 		// has room for, each over a card of its own.
-		wired := slices.IndexFunc(speedsNodes[gen], func(s float64) bool { return s <= wire })
-		return speedGraph(speedsNodes[gen][max(wired, 0):], inside, func(s float64) int { return min(cards, int(inside/s+1e-9)) })
+		wired := slices.IndexFunc(speeds, func(s float64) bool { return s <= wire })
+		return speedGraph(speeds[max(wired, 0):], inside, func(s float64) int { return min(cards, int(inside/s+1e-9)) })
 	}
-	for _, s := range speedsNodes[gen] {
+	for _, s := range speeds {
 		if s <= wire && s*float64(cards) <= inside {
 			return cards, s
 		}
 	}
 	for n := cards; n > 0; n-- {
-		for _, s := range speedsNodes[gen] {
+		for _, s := range speeds {
 			if s <= wire && s*float64(n) <= inside {
 				return n, s
 			}
@@ -177,7 +174,7 @@ func (c *Communicator) pcieSpeed() float64 {
 // channelCount is the number of channels of the communicator.
 func (c *Communicator) channelCount(t *tuner, g graph) int {
 	n := min(2*g.channels, maxChannels)
-	if t.cc >= 90 && t.nodes > 1 && g.intra > 45 && n < 16 {
+	if t.gen.NCCL.DoublesNodeChannels && t.nodes > 1 && g.intra > 45 && n < 16 {
 		n *= 2
 	}
 	n = max(n, c.settings.MinChannels)
@@ -194,14 +191,13 @@ const maxHeads = 32
 
 // addNVLS adds the graphs of NVLink SHARP: one head for each GPU of a node.
 func (t *tuner) addNVLS(c *Communicator) {
-	if t.cc < 90 || c.level < PathNVL || !switched(&c.t.cfg) || c.largest < 2 || c.largest != c.smallest {
+	if !t.gen.NCCL.NVLS.Supported || c.level < PathNVL || !switched(&c.t.cfg) || c.largest < 2 || c.largest != c.smallest {
 		return
 	}
 	heads := min(c.largest, maxHeads)
-	gen := generationOf(t.cc)
-	per := linkSpeed(t.cc) * float64(c.t.node.nvlinks) / float64(heads)
+	per := t.gen.NCCL.NVLinkSpeed * float64(c.t.node.nvlinks) / float64(heads)
 	g := graph{channels: heads, nvlink: true, inter: per * 1e3, latency: c.pluginLatency()}
-	for _, s := range speedsOneNode[gen] {
+	for _, s := range t.gen.NCCL.SpeedsOneNode {
 		if s <= per {
 			g.intra = s
 			break
@@ -212,7 +208,7 @@ func (t *tuner) addNVLS(c *Communicator) {
 		return
 	}
 	wire := min(float64(c.t.cfg.NICBandwidth)/1e9, ncclPCIe(&c.t.cfg)) * float64(c.cards()) / float64(heads)
-	for _, s := range speedsNodes[gen] {
+	for _, s := range t.gen.NCCL.SpeedsNodes {
 		if s <= wire {
 			g.inter = s
 			break

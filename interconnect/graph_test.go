@@ -3,6 +3,8 @@ package interconnect
 import (
 	"testing"
 
+	"trainsim/sim/gpu/generation"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -92,10 +94,10 @@ func TestVectorsFromTopology(t *testing.T) {
 // channels of 9 GB/s) and two behind one gen 3 switch, worked by hand from the
 // rules of graph/tuning.cc.
 func TestPCIeTables(t *testing.T) {
-	four := &tuner{ranks: 4, nodes: 1, cc: 86, channels: 4}
+	four := &tuner{ranks: 4, nodes: 1, gen: generation.Of(86), channels: 4}
 	four.graphs[Ring] = graph{channels: 2, intra: 9, inter: 9}
 	four.graphs[Tree] = four.graphs[Ring]
-	two := &tuner{ranks: 2, nodes: 1, cc: 86, channels: 2}
+	two := &tuner{ranks: 2, nodes: 1, gen: generation.Of(86), channels: 2}
 	two.graphs[Ring] = graph{channels: 1, intra: 12, inter: 12}
 	two.graphs[Tree] = two.graphs[Ring]
 	for _, c := range []struct {

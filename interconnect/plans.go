@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
 )
 
 // idealPlan runs a ring at the links' own latency and bandwidth: an all-reduce
@@ -68,19 +69,19 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 	vol, k := p.Op.BusFactor(n), float64(idealSteps(p.Op, n))
 	switch {
 	case best.algorithm == NVLS || best.algorithm == NVLSTree:
-		fit := perf.sharp(best.algorithm)
-		if gen := generationOf(c.tuner.cc); c.tuner.nvlsOutside(best.algorithm, gen) < c.tuner.nvlsInside(p.Op, best.algorithm, gen) {
-			fit.share = max(fit.share, 1) // the cards limit it, not the switches
+		fit := sharpFit(perf, best.algorithm)
+		if c.tuner.nvlsOutside(best.algorithm) < c.tuner.nvlsInside(p.Op, best.algorithm) {
+			fit.Share = max(fit.Share, 1) // the cards limit it, not the switches
 		}
-		return fit.time(p.Message, best.estimate, c.pluginShare())
+		return switchCost(&fit, p.Message, best.estimate, c.pluginShare())
 	case best.algorithm != Ring || len(c.groups) > 1 || p.Op == Broadcast || p.Op == Reduce:
 		return c.estimatedCost(p, best, perf, bus)
 	case best.protocol == LL:
-		return perf.ll.time(p.Message, k, vol, bus/2)
+		return lineCost(&perf.LL, p.Message, k, vol, bus/2)
 	case best.protocol == LL128:
-		return perf.ll128.time(p.Message, k, vol, bus)
+		return lineCost(&perf.LL128, p.Message, k, vol, bus)
 	}
-	return perf.simple.time(p.Op, p.Message, n, k, vol, bus)
+	return sliceCost(&perf.Simple, p.Op, p.Message, n, k, vol, bus)
 }
 
 // pluginShare is how much of NCCL's latency of NVLink SHARP with trees comes from
@@ -93,12 +94,12 @@ func (c *Communicator) pluginShare() float64 {
 // cover: trees, rings over several nodes, broadcasts. Where rings leave NVLink
 // inside a node, the machine's links limit it rather than NCCL's figure for
 // them.
-func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *performance, bus float64) cost {
+func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *generation.Fits, bus float64) cost {
 	e := c.tuner.cell(p.Op, best.algorithm, best.protocol)
 	us := c.tuner.time(p.Op, best.algorithm, best.protocol, e, p.Message)
 	bw := float64(p.Message) / (1000 * (us - best.lat))
 	if c.worst > PathNVB {
-		bw = perf.simple.share * bus / (p.Op.BusFactor(len(c.devices)) * wire[best.protocol])
+		bw = perf.Simple.Share * bus / (p.Op.BusFactor(len(c.devices)) * wire[best.protocol])
 	}
 	lat := best.lat
 	if best.algorithm == Tree && len(c.groups) > 1 {
@@ -110,10 +111,10 @@ func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *performance, b
 // performance returns the class of the communicator's hardware and the
 // bandwidth of its rings in GB/s: what NCCL counts where NVLink joins the
 // devices of a node, what the links give elsewhere.
-func (c *Communicator) performance() (*performance, float64) {
+func (c *Communicator) performance() (*generation.Fits, float64) {
 	if c.worst <= PathNVB {
-		total, _ := c.intraRoom(c.tuner.cc)
-		return &nvlinkPerformance[generationOf(c.tuner.cc)], total
+		total, _ := c.intraRoom()
+		return &c.tuner.gen.NVLink.Fit, total
 	}
 	class := &pciePerformance
 	if c.worst > c.level {
@@ -133,7 +134,7 @@ func (c *Communicator) channelLimit(p *Plan, rate float64) float64 {
 	if c.settings.MaxChannels == 0 {
 		return rate
 	}
-	per := ringLL128[generationOf(c.tuner.cc)].at(1) * 1e9
+	per := c.tuner.gen.NCCL.RingLL128.At(1) * 1e9
 	return min(rate, float64(c.tuner.channels)*per/p.BusFactor)
 }
 
@@ -145,15 +146,15 @@ func (c *Communicator) exchangePlan(p *Plan) {
 	if p.Op == SendRecv {
 		n = 2
 	}
-	d := perf.direct
+	d := perf.Direct
 	if p.Op == SendRecv {
-		d.copy = 0
+		d.Copy = 0
 	}
 	local := min(n, c.largest)
 	if c.worst > PathNVB {
-		bus = min(bus, peerRate*float64(max(local-1, 1))/d.share)
+		bus = min(bus, peerRate*float64(max(local-1, 1))/d.Share)
 	}
-	call := d.time(p.Message, max(local, 2), p.BusFactor, bus)
+	call := directCost(&d, p.Message, max(local, 2), p.BusFactor, bus)
 	if len(c.groups) > 1 {
 		call.lat += stepLatency[Ring][hwNet][Simple] + c.tuner.netOverhead(LL)*float64(n-local)/netChannels
 		call.bw = 0
@@ -223,11 +224,8 @@ func (c *Communicator) callChannels(a Algorithm, p Protocol, bytes int64) int {
 
 // nvlsChannels is the number of channels of NVLink SHARP.
 func (c *Communicator) nvlsChannels() int {
-	switch {
-	case c.tuner.cc < 100:
-		return 16
-	case len(c.groups) == 1:
-		return 24
+	if len(c.groups) == 1 {
+		return c.tuner.gen.NCCL.NVLS.ChannelsOneNode
 	}
-	return 32
+	return c.tuner.gen.NCCL.NVLS.ChannelsNodes
 }

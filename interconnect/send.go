@@ -1,6 +1,9 @@
 package interconnect
 
-import "trainsim/sim"
+import (
+	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
+)
 
 // sendKey names what the route of a message depends on.
 type sendKey struct {
@@ -14,7 +17,7 @@ type sendWay struct {
 	traffic traffic
 	latency float64 // microseconds
 	limit   float64 // bytes a second; 0 for none
-	direct  *directFit
+	direct  *generation.DirectFit
 	bus     float64 // GB/s
 }
 
@@ -31,7 +34,7 @@ func (t *Topology) SendPlan(from, to int, bytes int64, s Settings) Plan {
 		t.carry(&p, &w.traffic, w.limit)
 		return p
 	}
-	call := w.direct.time(bytes, 2, 1, w.bus)
+	call := directCost(w.direct, bytes, 2, 1, w.bus)
 	p.Latency = sim.FromSeconds((call.lat + w.latency) * 1e-6)
 	t.carry(&p, &w.traffic, call.bw*1e9)
 	return p
@@ -60,21 +63,21 @@ func (t *Topology) newSendWay(key sendKey) *sendWay {
 		w.latency = t.pathLatency(r.uses).Microseconds()
 		return w
 	}
-	perf := &nvlinkPerformance[generationOf(t.cfg.ComputeCapability)]
+	gen := t.generation()
 	switch {
 	case r.kind == PathNET:
-		w.latency = perf.direct.base + stepLatency[Ring][hwNet][Simple]
+		w.latency = gen.NVLink.Fit.Direct.Base + stepLatency[Ring][hwNet][Simple]
 	case r.kind <= PathNVB:
-		d := perf.direct
-		d.copy = 0
-		w.direct, w.bus = &d, linkSpeed(t.cfg.ComputeCapability)*float64(t.pairLinks(int(key.from), int(key.to)))
+		d := gen.NVLink.Fit.Direct
+		d.Copy = 0
+		w.direct, w.bus = &d, gen.NCCL.NVLinkSpeed*float64(t.pairLinks(int(key.from), int(key.to)))
 	default:
-		d := pciePerformance.direct
-		d.share = pciePerformance.simple.share
+		d := pciePerformance.Direct
+		d.Share = pciePerformance.Simple.Share
 		if t.PathType(int(key.from), int(key.to)) > key.level {
-			d.share = t.cfg.HostCopyEfficiency
+			d.Share = t.cfg.HostCopyEfficiency
 		}
-		w.direct, w.bus = &d, min(t.links[w.traffic.bottleneck].Capacity/w.traffic.unit/1e9, peerRate/d.share)
+		w.direct, w.bus = &d, min(t.links[w.traffic.bottleneck].Capacity/w.traffic.unit/1e9, peerRate/d.Share)
 	}
 	return w
 }

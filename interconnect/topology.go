@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
 )
 
 // LinkID is the index of a link in Topology.Links.
@@ -76,6 +77,11 @@ func Build(c Config) (*Topology, error) {
 
 // Config returns the configuration with all defaults written out.
 func (t *Topology) Config() Config { return t.given }
+
+// generation returns that of the GPUs.
+func (t *Topology) generation() *generation.Generation {
+	return generation.Of(t.cfg.ComputeCapability)
+}
 
 // Links returns all links, indexed by LinkID. The caller must not change them.
 func (t *Topology) Links() []Link { return t.links }

@@ -1,6 +1,10 @@
 package interconnect
 
-import "math"
+import (
+	"math"
+
+	"trainsim/sim/gpu/generation"
+)
 
 // graph is what NCCL's search found for an algorithm: channels and the speed of
 // each, inside a node and between nodes, in GB/s.
@@ -16,7 +20,7 @@ type graph struct {
 // tuner is what NCCL knows about a communicator when it estimates times.
 type tuner struct {
 	ranks, nodes int
-	cc           int
+	gen          *generation.Generation
 	amd, x86     bool
 	channels     int // of the communicator
 	graphs       [numAlgorithms]graph
@@ -75,21 +79,21 @@ func (t *tuner) cell(op Op, a Algorithm, p Protocol) estimate {
 
 // bandwidth follows the order of NCCL's own computation.
 func (t *tuner) bandwidth(op Op, a Algorithm, p Protocol) float64 {
-	g, gen := &t.graphs[a], generationOf(t.cc)
+	g := &t.graphs[a]
 	channels := float64(g.channels)
 	bw := g.intra
 	if t.nodes > 2 {
 		bw = g.inter
 	}
 	if a == NVLS || a == NVLSTree {
-		bw = t.nvlsChannel(op, a, gen)
+		bw = t.nvlsChannel(op, a)
 	}
 	bus := channels * bw
 	switch a {
 	case Ring:
-		bus = t.ringBus(bus, channels, p, gen)
+		bus = t.ringBus(bus, channels, p)
 	case Tree:
-		bus = t.treeBus(bus, channels, p, gen)
+		bus = t.treeBus(bus, channels, p)
 	case PAT:
 		bus *= 0.75
 	}
@@ -102,27 +106,27 @@ func (t *tuner) bandwidth(op Op, a Algorithm, p Protocol) float64 {
 	return bus * 0.5
 }
 
-func (t *tuner) ringBus(bus, channels float64, p Protocol, gen generation) float64 {
+func (t *tuner) ringBus(bus, channels float64, p Protocol) float64 {
 	switch p {
 	case LL:
-		return min(t.llLimit(gen), bus/2)
+		return min(t.llLimit(), bus/2)
 	case LL128:
-		return min(0.92*bus, channels*ringLL128[gen].at(t.nodes))
+		return min(0.92*bus, channels*t.gen.NCCL.RingLL128.At(t.nodes))
 	}
 	return bus
 }
 
-func (t *tuner) treeBus(bus, channels float64, p Protocol, gen generation) float64 {
-	bus = min(0.92*bus, channels*treeChannel[gen].at(t.nodes))
+func (t *tuner) treeBus(bus, channels float64, p Protocol) float64 {
+	bus = min(0.92*bus, channels*t.gen.NCCL.Tree.At(t.nodes))
 	switch p {
 	case LL:
-		bus = min(bus/3.8, t.llLimit(gen))
+		bus = min(bus/3.8, t.llLimit())
 	case LL128:
 		part := 15.0 / 16
 		if t.nodes == 1 {
 			part = 7.0 / 9
 		}
-		bus = min(bus*part, channels*treeLL128[gen].at(t.nodes))
+		bus = min(bus*part, channels*t.gen.NCCL.TreeLL128.At(t.nodes))
 	}
 	if t.graphs[Tree].plainTree {
 		bus *= 0.85
@@ -132,25 +136,25 @@ func (t *tuner) treeBus(bus, channels float64, p Protocol, gen generation) float
 
 // llLimit is the limit of LL: the GPU decides it on one node, the processor
 // between nodes.
-func (t *tuner) llLimit(gen generation) float64 {
-	if t.nodes > 1 {
-		gen = volta
-		if t.amd {
-			gen = ampere
-		}
+func (t *tuner) llLimit() float64 {
+	switch {
+	case t.nodes == 1:
+		return t.gen.NCCL.LLOneNode
+	case t.amd:
+		return llNodesAMD.At(t.nodes)
 	}
-	return llBus[gen].at(t.nodes)
+	return llNodes.At(t.nodes)
 }
 
-func (t *tuner) nvlsChannel(op Op, a Algorithm, gen generation) float64 {
-	return min(t.nvlsInside(op, a, gen), t.nvlsOutside(a, gen))
+func (t *tuner) nvlsChannel(op Op, a Algorithm) float64 {
+	return min(t.nvlsInside(op, a), t.nvlsOutside(a))
 }
 
 // nvlsInside is what a channel of NVLink SHARP reaches inside a node.
-func (t *tuner) nvlsInside(op Op, a Algorithm, gen generation) float64 {
+func (t *tuner) nvlsInside(op Op, a Algorithm) float64 {
 	g := &t.graphs[a]
 	heads := float64(g.channels)
-	intra := g.intra * nvlsFraction[gen] * (heads - 1) / heads
+	intra := g.intra * t.gen.NCCL.NVLS.Efficiency * (heads - 1) / heads
 	if op == AllReduce {
 		return intra * 2
 	}
@@ -159,13 +163,13 @@ func (t *tuner) nvlsInside(op Op, a Algorithm, gen generation) float64 {
 }
 
 // nvlsOutside is what it has of the network between nodes.
-func (t *tuner) nvlsOutside(a Algorithm, gen generation) float64 {
+func (t *tuner) nvlsOutside(a Algorithm) float64 {
 	inter := t.graphs[a].inter
 	if a == NVLSTree && t.nodes <= 2 {
 		inter *= 2
 	}
 	if a == NVLSTree {
-		inter = min(inter, nvlsTree[gen].at(t.nodes))
+		inter = min(inter, t.gen.NCCL.NVLS.Tree.At(t.nodes))
 	}
 	return inter
 }
@@ -256,15 +260,11 @@ func (t *tuner) netOverhead(p Protocol) float64 {
 
 // time applies the corrections for a size and returns microseconds.
 func (t *tuner) time(op Op, a Algorithm, p Protocol, e estimate, bytes int64) float64 {
-	if op == AllReduce && (a == Tree || (a == NVLSTree && generationOf(t.cc) == blackwell && t.x86)) {
+	if op == AllReduce && (a == Tree || (a == NVLSTree && t.gen.NCCL.NVLS.TreeCorrected && t.x86)) {
 		e.bw *= correction(p, bytes, a == NVLSTree)
 	}
 	if a == Ring && p == Simple && op == AllReduce && t.nodes > 1 && bytes/int64(t.channels*t.ranks) >= 64 {
-		if t.cc < 80 {
-			e.lat *= 1.9
-		} else {
-			e.lat *= 1.4
-		}
+		e.lat *= t.gen.NCCL.RingNodesLatency
 	}
 	return e.lat + float64(bytes)/(1000*e.bw)
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"trainsim/sim/gpu/generation"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -45,7 +47,7 @@ func (v *vector) tuner(t *testing.T) *tuner {
 	cc := map[string]int{"volta": 70, "ampere": 80, "hopper": 90, "blackwell": 100}[v.Inputs.Gen]
 	require.NotZero(t, cc)
 	tn := &tuner{
-		ranks: v.Inputs.Ranks, nodes: v.Inputs.Nodes, cc: cc, amd: v.Inputs.CPU == "amd", x86: true,
+		ranks: v.Inputs.Ranks, nodes: v.Inputs.Nodes, gen: generation.Of(cc), amd: v.Inputs.CPU == "amd", x86: true,
 		channels: v.Inputs.Ch, ll128: true,
 	}
 	for name, g := range v.Inputs.Graphs {

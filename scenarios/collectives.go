@@ -160,8 +160,7 @@ func (r *runRow) settings(words *machineWords) interconnect.Settings {
 	if strings.Contains(strings.ToLower(words.gpu), "mi300x") {
 		s.Model = "ideal" // what runs there is not NCCL
 	}
-	// The switches add FP8 from Blackwell on.
-	if d, err := FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || d.ComputeCapability < 100) {
+	if d, err := FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || !d.Generation().NCCL.NVLS.FP8) {
 		s.Algo = []string{"Ring", "Tree"}
 	}
 	return s

@@ -12,9 +12,7 @@ import (
 // not give them.
 func (l *loader) complete(cfg *step.Config) {
 	completeModel(&cfg.Model)
-	if cfg.Cluster.ComputeCapability == 0 {
-		cfg.Cluster.ComputeCapability = cfg.GPU.ComputeCapability
-	}
+	cfg.Cluster.ComputeCapability = first(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
 	if cfg.Schedule.VirtualStages == 0 {
 		cfg.Schedule.VirtualStages = 1
 		if k, err := schedule.Find(cfg.Schedule.Kind); err == nil {

@@ -9,6 +9,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
 )
 
 // machineWords is what a table says about the machine of a row.
@@ -219,7 +220,8 @@ func (w *machineWords) bridge(c *interconnect.Config, links string) {
 	c.NVLinkEfficiency = 0.82 // nccl-tests#212
 	c.NVLinkBandwidth = 25e9
 	if c.NVLinks == 4 {
-		c.ComputeCapability, c.NVLinkBandwidth = 86, 14.0625e9
+		c.ComputeCapability = 86
+		c.NVLinkBandwidth = generation.Of(c.ComputeCapability).NVLink.LineRate
 	}
 	c.GPUsPerNode += c.GPUsPerNode % 2
 }

@@ -84,7 +84,7 @@ func sharded(cfg *step.Config) {
 // Llama 2), except under Transformer Engine, which needs a GPU with FP8 here.
 func firstFlash(cfg *step.Config) bool {
 	return cfg.Model.Attention == model.Flash && cfg.Model.Norm == model.LayerNorm &&
-		(cfg.Parallel.ZeRO >= 2 || cfg.GPU.ComputeCapability < 89)
+		(cfg.Parallel.ZeRO >= 2 || !cfg.GPU.Generation().FP8)
 }
 
 // framework follows from what is sharded and how attention is computed: FSDP

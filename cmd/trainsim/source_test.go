@@ -111,6 +111,44 @@ func TestLibrariesKeepQuiet(t *testing.T) {
 	})
 }
 
+// What a GPU can do stands in package generation's table: no code compares a
+// compute capability, or the name of an architecture, with a literal. 0 and ""
+// are values that nobody gave.
+func TestCapabilitiesAreNotCompared(t *testing.T) {
+	named := func(e ast.Expr) bool {
+		name := ""
+		switch e := e.(type) {
+		case *ast.Ident:
+			name = e.Name
+		case *ast.SelectorExpr:
+			name = e.Sel.Name
+		}
+		return regexp.MustCompile(`(?i)capability$|architecture$|^cc$`).MatchString(name)
+	}
+	literal := func(e ast.Expr) bool {
+		l, ok := e.(*ast.BasicLit)
+		return ok && l.Value != "0" && l.Value != `""`
+	}
+	goFiles(t, func(path string, set *token.FileSet, file *ast.File) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				if (named(n.X) && literal(n.Y) || literal(n.X) && named(n.Y)) && n.Op.Precedence() == token.EQL.Precedence() {
+					t.Errorf("%s: compares what the table of GPU generations tells", set.Position(n.Pos()))
+				}
+			case *ast.SwitchStmt:
+				if n.Tag != nil && named(n.Tag) {
+					t.Errorf("%s: switches on what the table of GPU generations tells", set.Position(n.Pos()))
+				}
+			}
+			return true
+		})
+	})
+}
+
 // A skipped test hides a hole.
 func TestNoTestSkips(t *testing.T) {
 	goFiles(t, func(path string, set *token.FileSet, file *ast.File) {

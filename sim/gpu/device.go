@@ -9,6 +9,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 
 	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
 )
 
 // Device describes a GPU: what its data sheet says, and the fitted parameters
@@ -55,6 +56,10 @@ type Device struct {
 	Attention AttentionCost `toml:"attention"`
 	Streaming StreamingCost `toml:"streaming"`
 }
+
+// Generation returns what the device has in common with others of its
+// compute capability.
+func (d *Device) Generation() *generation.Generation { return generation.Of(d.ComputeCapability) }
 
 // Rates holds a dense arithmetic rate for each format. A format that the
 // device has no tensor-core path for is 0 and runs at the next wider one.

@@ -73,7 +73,7 @@ func (c *Config) spec() (*model.Spec, error) {
 // Megatron-Core takes on GPUs that have FP8; on older ones, and with separate
 // attention kernels, they are Megatron-LM's own.
 func (c *Config) transformerEngine() bool {
-	return c.megatron() && c.GPU.ComputeCapability >= 89 && c.Model.Attention != model.Unfused
+	return c.megatron() && c.GPU.Generation().FP8 && c.Model.Attention != model.Unfused
 }
 
 // alternates reports whether selective recomputation is that of PyTorch's own
@@ -125,7 +125,7 @@ func (c *Config) weightGrads(precision, grads gpu.Dtype) model.WeightGrads {
 func (c *Config) loss() (model.LossKernels, error) {
 	switch c.Training.CrossEntropy {
 	case "", "auto":
-		if c.transformerEngine() && c.GPU.ComputeCapability >= 100 {
+		if c.transformerEngine() && c.GPU.Generation().FusedCrossEntropy {
 			return model.EngineLoss, nil
 		}
 		if c.modules() == model.PlainModules {
@@ -173,7 +173,7 @@ func (c *Config) tradesHeads() bool {
 // layers are older than the overlap (Megatron-LM had it from November 2021 on).
 func (c *Config) serialTP() bool {
 	return c.Host.LaunchBlocking || c.Host.Framework == "deepspeed" ||
-		c.GPU.ComputeCapability >= 100 && !c.Parallel.OverlapTP
+		!c.GPU.Generation().SingleLaunchQueue && !c.Parallel.OverlapTP
 }
 
 // chunkCode is the compiled code of one chunk's shape. Chunks of the same

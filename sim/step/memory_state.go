@@ -96,13 +96,9 @@ func (a *account) frozen(cc *chunkCode) {
 }
 
 // workspace is what cuBLAS keeps on a stream, for PyTorch's own calls and once
-// more for Transformer Engine's: 32 MiB since Hopper, 8.1 MiB before
-// (CUDABlas workspace of PyTorch, get_workspace of Transformer Engine).
+// more for Transformer Engine's.
 func (a *account) workspace() {
-	bytes := int64(4096*2*1024 + 16*8*1024)
-	if a.job.Config.GPU.ComputeCapability >= 90 {
-		bytes = 32 << 20
-	}
+	bytes := int64(a.job.Config.GPU.Generation().CublasWorkspace)
 	a.malloc("cuBLAS workspace", bytes, memory.Temporaries)
 	if a.job.Config.transformerEngine() {
 		a.malloc("Transformer Engine workspace", bytes, memory.Temporaries)
