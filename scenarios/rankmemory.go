@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,16 +34,16 @@ type RankMemory struct {
 const RankMemoryCluster = "hgx-b200"
 
 var rankMemoryColumns = append([]runColumn{
-	{"source", false, nil, "where the row is from; its last word may be the job's label, words joined by \"_\" of which l12 means 12 layers and mbc4 four micro-batches, where there are no columns for them"},
+	{"source", false, nil, "free text"},
 	{"kind", false, nil, "free text"},
 	{"provenance", false, nil, "free text"},
 	{"notes", false, nil, "free text"},
 	{"model", true, nil, "name of a model preset, separators aside"},
-	{"layers", false, nil, "transformer layers; empty: the label's, else the preset's"},
+	{"layers", true, nil, "transformer layers; empty: the preset's"},
 	{"seq", true, nil, "tokens of a sequence"},
 	{"rank", true, nil, "global rank, from 0; tensor parallel varies fastest, then context, data and pipeline parallel"},
 	{"pp_stage", false, nil, "the rank's pipeline rank, from 0; empty: that of the rank"},
-	{"microbatches", false, nil, "micro-batches of a step and pipeline; empty: the label's, else pp"},
+	{"microbatches", true, nil, "micro-batches of a step and pipeline; empty: pp"},
 	{"microbatch_size", false, nil, "sequences of a micro-batch; empty: 1"},
 	{"max_allocated_mb", false, nil, "torch.cuda.max_memory_allocated in MiB"},
 	{"max_reserved_mb", false, nil, "torch.cuda.max_memory_reserved in MiB"},
@@ -151,37 +150,7 @@ func (t *rankMemoryTable) defaults(r *runRow) map[string]string {
 		gpus = min(maxCell, gpus*r.count(column, otherwise))
 	}
 	d["gpus"] = strconv.Itoa(gpus)
-	for column, n := range jobLabel(r.text("source")) {
-		d[column] = n
-	}
 	return d
-}
-
-// labelWords are the words of a job's label that say what no column says, as
-// SimuMax writes them: llama3_70b_l12_tp1_pp2_dp4_mbc4_cef.
-var labelWords = []struct {
-	column string
-	word   *regexp.Regexp
-}{
-	{"layers", regexp.MustCompile(`^l(\d{1,5})$`)},
-	{"microbatches", regexp.MustCompile(`^mbc(\d{1,6})$`)},
-}
-
-// jobLabel returns the cells that the label at a source's end stands for.
-func jobLabel(source string) map[string]string {
-	out := map[string]string{}
-	words := strings.Fields(source)
-	if len(words) == 0 {
-		return out
-	}
-	for _, part := range strings.Split(words[len(words)-1], "_") {
-		for _, l := range labelWords {
-			if m := l.word.FindStringSubmatch(part); m != nil && out[l.column] == "" {
-				out[l.column] = m[1]
-			}
-		}
-	}
-	return out
 }
 
 // stage returns the rank's pipeline rank, which a column may give as well.

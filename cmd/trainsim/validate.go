@@ -31,19 +31,17 @@ func newValidateCommand(a *app) *cobra.Command {
 		Short: "Score predictions against measurements",
 		Long: `validate predicts what was measured and prints the error of each row and of
 each family of rows. It knows by the header what a file holds: training runs,
-peak memory of single ranks, bytes of weights, gradients and optimizer states,
-collectives, matrix products or attention kernels. A row that cannot be
-predicted is listed with the reason and counts as missed by all of it. "-" is
-stdin.
+peak memory of single ranks, collectives, matrix products or attention kernels.
+A row that cannot be predicted is listed with the reason and counts as missed by
+all of it. "-" is stdin.
 
-A table of rank memory needs the columns model (a preset), seq, tp, pp, dp, rank
-and max_allocated_mb or max_reserved_mb (MiB, as PyTorch's two figures). Other
-columns of a table of runs may be there; a cell that is empty or missing is a
-Megatron-Core job's: distributed optimizer, bf16, 1F1B, sequence parallel with
-tensor parallel, no recomputation, one sequence a micro-batch, on ` + scenarios.RankMemoryCluster + `
-(or --cluster). Where there are no columns layers and microbatches, the last word
-of source is read as a job's label, as in llama3_70b_l12_tp1_pp2_dp4_mbc4: 12
-layers, 4 micro-batches; without one they are the preset's layers and pp.
+A table of rank memory needs the columns model (a preset), layers, seq,
+microbatches, tp, pp, dp, rank and max_allocated_mb or max_reserved_mb (MiB, as
+PyTorch's two figures); cells of layers and microbatches may be empty for the
+preset's layers and pp. Other columns of a table of runs may be there; a cell
+that is empty or missing is a Megatron-Core job's: distributed optimizer, bf16,
+1F1B, sequence parallel with tensor parallel, no recomputation, one sequence a
+micro-batch, on ` + scenarios.RankMemoryCluster + ` (or --cluster).
 
 A table of training runs has these columns, in any order; those with a star it
 must have:

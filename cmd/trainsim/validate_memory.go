@@ -63,20 +63,3 @@ func accountOf(c *step.Config) ([]step.RankMemory, error) {
 	}
 	return job.Account()
 }
-
-// stateBytes reads a table of what training keeps for its parameters.
-func (v *validateCommand) stateBytes(r io.Reader, name string) ([]predictor, error) {
-	rows, err := scenarios.ReadStateBytes(r, name)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]predictor, len(rows))
-	for i := range rows {
-		s := &rows[i]
-		out[i].row = report.Scored{ID: s.ID, Family: s.Family, Skipped: s.Skipped, MeasuredBytes: &s.Stated}
-		if s.Skipped == "" {
-			out[i].row.PredictedBytes = &s.Computed
-		}
-	}
-	return out, nil
-}

@@ -60,7 +60,6 @@ var formats = []struct {
 	{scenarios.IsCollectives, (*validateCommand).collectives},
 	{gpu.IsMeasurements, (*validateCommand).kernels},
 	{scenarios.IsRankMemory, (*validateCommand).rankMemory},
-	{scenarios.IsStateBytes, (*validateCommand).stateBytes},
 }
 
 // longestName is how many bytes the name of a column may have.

@@ -106,8 +106,8 @@ func TestValidatePrintsAndDraws(t *testing.T) {
 }
 
 func TestValidateRankMemory(t *testing.T) {
-	table := "model,layers,seq,tp,pp,dp,rank,max_allocated_mb,max_reserved_mb\n" +
-		"llama3-70b,12,4096,1,2,4,0,68149.2,70730.0\nllama3-70b,12,4096,1,2,4,4,64479.5,65762.0\nno-such-model,12,4096,1,2,4,4,64479.5,\n"
+	table := "model,layers,seq,microbatches,tp,pp,dp,rank,max_allocated_mb,max_reserved_mb\n" +
+		"llama3-70b,12,4096,4,1,2,4,0,68149.2,70730.0\nllama3-70b,12,4096,4,1,2,4,4,64479.5,65762.0\nno-such-model,12,4096,4,1,2,4,4,64479.5,\n"
 	path, figure := write(t, "ranks.csv", table), filepath.Join(t.TempDir(), "v.svg")
 	s := scoreOf(t, path, "--plot", figure)
 	require.Len(t, s.Rows, 6)
@@ -123,14 +123,6 @@ func TestValidateRankMemory(t *testing.T) {
 	text := trainsim("validate", path).stdout
 	assert.Contains(t, text, "memory n")
 	assert.NotContains(t, text, "median  ", "no columns of times")
-}
-
-func TestValidateStateBytes(t *testing.T) {
-	s := scoreOf(t, "../../sim/step/testdata/zero_memory_analytic.csv", "../../sim/step/testdata/optimizer_state_bytes.csv")
-	require.Len(t, s.Rows, 69)
-	for _, f := range s.Families {
-		assert.Zero(t, f.MemoryWorst, f.Family)
-	}
 }
 
 // Memory as unfused attention with dropout needs it, written beside other columns,
