@@ -10,6 +10,18 @@ func (c *Config) DomainSize() int {
 	return merged.GPUsPerNode
 }
 
+// NodeGPUs returns how many GPUs of a node take part: those that are visible,
+// else all that the topology shows or the configuration counts.
+func (c *Config) NodeGPUs() int {
+	switch {
+	case len(c.VisibleDevices) > 0:
+		return len(c.VisibleDevices)
+	case c.Topology != nil:
+		return c.Topology.GPUs()
+	}
+	return c.GPUsPerNode
+}
+
 // byDomain returns the configuration with each NVLink domain as one node, and
 // how many nodes (trays) such a domain is. NCCL looks at it in the same way: it
 // merges the nodes that NVLink joins (multi-node NVLink) into one, and rings,

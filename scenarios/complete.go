@@ -1,18 +1,18 @@
 package scenarios
 
 import (
+	"cmp"
 	"math/bits"
 
 	"trainsim/schedule"
-	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
 // complete fills in the values that follow from others where the scenario does
 // not give them.
 func (l *loader) complete(cfg *step.Config) {
-	completeModel(&cfg.Model)
-	cfg.Cluster.ComputeCapability = first(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
+	cfg.Model.Complete()
+	cfg.Cluster.ComputeCapability = cmp.Or(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
 	if cfg.Schedule.VirtualStages == 0 {
 		cfg.Schedule.VirtualStages = 1
 		if k, err := schedule.Find(cfg.Schedule.Kind); err == nil {
@@ -33,44 +33,9 @@ func (l *loader) complete(cfg *step.Config) {
 	}
 }
 
-func completeModel(m *model.Config) {
-	if m.Name == "" {
-		m.Name = "custom"
-	}
-	if m.KVHeads == 0 {
-		m.KVHeads = m.Heads
-	}
-	if m.HeadDim == 0 && m.Heads > 0 && m.Hidden%m.Heads == 0 {
-		m.HeadDim = m.Hidden / m.Heads
-	}
-	if m.FFN == 0 && !m.MLP.Gated() {
-		m.FFN = 4 * m.Hidden
-	}
-	if m.MaxPositions == 0 && m.Position == model.Learned {
-		m.MaxPositions = m.SeqLen
-	}
-	if m.Experts > 0 && m.ExpertFFN == 0 {
-		m.ExpertFFN = m.FFN
-	}
-	if m.KVLoraRank > 0 && m.VHeadDim == 0 {
-		m.VHeadDim = m.HeadDim
-	}
-	if m.EmbeddingWidth == 0 {
-		m.EmbeddingWidth = m.Hidden
-	}
-}
-
 // worldGPUs returns the factors of the number of GPUs: nodes, and GPUs of a node.
 func worldGPUs(cfg *step.Config) []int {
-	c := &cfg.Cluster
-	per := c.GPUsPerNode
-	if c.Topology != nil {
-		per = c.Topology.GPUs()
-	}
-	if n := len(c.VisibleDevices); n > 0 {
-		per = n
-	}
-	return []int{max(c.Nodes, 1), per}
+	return []int{max(cfg.Cluster.Nodes, 1), cfg.Cluster.NodeGPUs()}
 }
 
 // product multiplies counts; ok is false when the result does not fit.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -34,12 +35,12 @@ func LoadGPU(name string) (*gpu.Device, error) {
 // LoadCluster reads a cluster preset, a built-in one by name or a file, with
 // the device of its nodes.
 func LoadCluster(name string) (*interconnect.Config, *gpu.Device, error) {
-	cfg, err := loadMachine(name, ".")
+	cfg, err := LoadMachine(name, ".")
 	if err != nil {
 		return nil, nil, err
 	}
 	c := cfg.Cluster
-	c.ComputeCapability = first(c.ComputeCapability, cfg.GPU.ComputeCapability)
+	c.ComputeCapability = cmp.Or(c.ComputeCapability, cfg.GPU.ComputeCapability)
 	return &c, &cfg.GPU, nil
 }
 
@@ -65,7 +66,7 @@ func FindGPU(name string) (*gpu.Device, error) {
 	}
 	var short []*gpu.Device
 	for _, d := range builtinGPUs() {
-		if means(d, name) {
+		if Means(d, name) {
 			short = append(short, d)
 		}
 	}
@@ -179,7 +180,7 @@ func FindCluster(gpuType, machine string, nodes, perNode int) (string, error) {
 	device, _ := FindGPU(gpuType)
 	for _, c := range builtinClusters() {
 		links, possible := c.joinedAs(machine)
-		if !possible || !means(c.gpu, gpuType) || device != nil && device.Name != c.gpu.Name || nodes > 1 && c.config.NICs == 0 || perNode > c.config.DomainSize() {
+		if !possible || !Means(c.gpu, gpuType) || device != nil && device.Name != c.gpu.Name || nodes > 1 && c.config.NICs == 0 || perNode > c.config.DomainSize() {
 			continue
 		}
 		if named(c.name, words) {
@@ -258,8 +259,8 @@ func named(name string, words []string) bool {
 	return true
 }
 
-// means reports whether a name that may be shortened stands for a device.
-func means(d *gpu.Device, name string) bool {
+// Means reports whether a name that may be shortened stands for a device.
+func Means(d *gpu.Device, name string) bool {
 	short := shortName(name)
 	if len(short) < 2 {
 		return false

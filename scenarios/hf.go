@@ -268,7 +268,7 @@ func (h *hfConfig) finish(m *model.Config, kind string) {
 	if len(h.out.problems) > 0 {
 		return
 	}
-	completeModel(m)
+	m.Complete()
 	for _, p := range m.Validate() {
 		h.out.add(span{h.src, 0, 0}, "", "describes no transformer: %s: %s", p.Key, p.Text)
 	}

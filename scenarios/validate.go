@@ -10,6 +10,15 @@ import (
 	"trainsim/sim/step"
 )
 
+// Check says what cannot be about a job that a program made rather than a file:
+// nil, or an [*Errors] whose problems have keys and no places.
+func Check(cfg *step.Config) error {
+	l := newLoader(nil)
+	l.root = newTable(span{}, span{})
+	l.validate(cfg)
+	return l.out.err()
+}
+
 // validate checks the decoded scenario for what cannot be. A check is left out
 // when a key that it reads has failed already.
 func (l *loader) validate(cfg *step.Config) {

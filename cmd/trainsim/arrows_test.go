@@ -24,11 +24,12 @@ var arrows = map[string][]string{
 	"memory":             {"sim", "sim/trace"},
 	"sim/step":           {"sim", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace"},
 	"sim/report":         {"sim", "sim/trace", "sim/step"},
-	"scenarios":          {"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/step", "sim/gpu/generation"},
+	"scenarios":          {"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/step"},
+	"scenarios/measured": {"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule", "interconnect", "sim/input", "sim/step", "scenarios"},
 	"plots":              {"sim", "sim/trace", "sim/report"},
 	"cmd/trainsim": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "interconnect", "memory", "sim/trace",
-		"sim/step", "sim/report", "scenarios", "plots",
+		"sim/step", "sim/report", "scenarios", "scenarios/measured", "plots",
 	},
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 	"trainsim/sim/report"
@@ -96,7 +97,7 @@ func (c *calibrateCommand) device(paths []string) error {
 		return err
 	}
 	takeFor(all, d)
-	before := gpu.NewResiduals(measured(all, d), d).String()
+	before := gpu.NewResiduals(ofDevice(all, d), d).String()
 	fitted, after, err := gpu.Fit(all, *d)
 	if err != nil {
 		return badInput(err)
@@ -125,8 +126,8 @@ func takeFor(ms []gpu.Measurement, d *gpu.Device) {
 	}
 }
 
-// measured are the rows of the device that can be predicted.
-func measured(ms []gpu.Measurement, d *gpu.Device) []*gpu.Measurement {
+// ofDevice are the rows of the device that can be predicted.
+func ofDevice(ms []gpu.Measurement, d *gpu.Device) []*gpu.Measurement {
 	var out []*gpu.Measurement
 	for i := range ms {
 		if m := &ms[i]; m.Skipped == "" && len(m.Kernels) > 0 && d.Is(m.Device) {
@@ -138,16 +139,16 @@ func measured(ms []gpu.Measurement, d *gpu.Device) []*gpu.Measurement {
 
 // links fits a cluster to collectives.
 func (c *calibrateCommand) links(paths []string) error {
-	var all []scenarios.Collective
+	var all []measured.Collective
 	err := c.open(paths, func(r io.Reader, path string) error {
-		rows, err := scenarios.ReadCollectives(r, path, c.cluster)
+		rows, err := measured.ReadCollectives(r, path, c.cluster)
 		all = append(all, rows...)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	fit, err := scenarios.FitCluster(c.cluster, all)
+	fit, err := measured.FitCluster(c.cluster, all)
 	if err != nil {
 		return badInput(err)
 	}
@@ -162,7 +163,7 @@ func (c *calibrateCommand) links(paths []string) error {
 }
 
 // scored is the table of errors by family.
-func scored(rows []scenarios.Collective, times []sim.Time) string {
+func scored(rows []measured.Collective, times []sim.Time) string {
 	var out []report.Scored
 	for i := range rows {
 		t := times[i].Seconds()

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
 	"trainsim/sim/gpu"
 )
 
@@ -51,9 +52,9 @@ func TestCalibrateCluster(t *testing.T) {
 	slow := write(t, "slow.toml", "preset = \"dgx-a100\"\nnvlink_efficiency = 0.4\n")
 	var b strings.Builder
 	b.WriteString("gpu_type,gpus,collective,size_bytes,time_us\n")
-	var comms scenarios.Communicators
+	var comms measured.Communicators
 	for _, mib := range []int{64, 128, 256, 512, 1024} {
-		c := scenarios.Collective{Cluster: slow, Nodes: 1, Devices: 8, Bytes: int64(mib) << 20}
+		c := measured.Collective{Cluster: slow, Nodes: 1, Devices: 8, Bytes: int64(mib) << 20}
 		took, err := comms.Predict(&c)
 		require.NoError(t, err)
 		fmt.Fprintf(&b, "A100,8,all_reduce,%d,%.3f\n", c.Bytes, took.Microseconds())

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
 
-	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
 	"trainsim/sim/step"
 )
 
@@ -24,7 +24,7 @@ func TestPublishedLayoutsRankAsMeasured(t *testing.T) {
 	f, err := os.Open("testdata/layouts-181b.csv")
 	require.NoError(t, err)
 	defer f.Close()
-	runs, err := scenarios.ReadRuns(f, "layouts-181b.csv")
+	runs, err := measured.ReadRuns(f, "layouts-181b.csv")
 	require.NoError(t, err)
 	measured, predicted := make([]float64, len(runs)), make([]float64, len(runs))
 	err = inParallel(context.Background(), 0, len(runs), func(i int) error {

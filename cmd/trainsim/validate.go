@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
-	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
 	"trainsim/sim/report"
 )
 
@@ -41,7 +41,7 @@ PyTorch's two figures); cells of layers and microbatches may be empty for the
 preset's layers and pp. Other columns of a table of runs may be there; a cell
 that is empty or missing is a Megatron-Core job's: distributed optimizer, bf16,
 1F1B, sequence parallel with tensor parallel, no recomputation, one sequence a
-micro-batch, on ` + scenarios.RankMemoryCluster + ` (or --cluster).
+micro-batch, on ` + measured.RankMemoryCluster + ` (or --cluster).
 
 A table of training runs has these columns, in any order; those with a star it
 must have:
@@ -64,7 +64,7 @@ must have:
 // runColumns lists the columns of a table of runs for the help text.
 func runColumns() string {
 	var b strings.Builder
-	for _, c := range scenarios.RunColumns() {
+	for _, c := range measured.RunColumns() {
 		star := " "
 		if c.Required {
 			star = "*"

@@ -5,7 +5,7 @@ import (
 	"io"
 	"sync"
 
-	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
 )
@@ -13,7 +13,7 @@ import (
 // rankMemory reads a table of single ranks' peak memory: up to two rows of the
 // score a line, allocated and reserved.
 func (v *validateCommand) rankMemory(r io.Reader, name string) ([]predictor, error) {
-	rows, err := scenarios.ReadRankMemory(r, name, v.cluster)
+	rows, err := measured.ReadRankMemory(r, name, v.cluster)
 	if err != nil {
 		return nil, err
 	}
@@ -25,9 +25,9 @@ func (v *validateCommand) rankMemory(r io.Reader, name string) ([]predictor, err
 			accounts[m.Config] = sync.OnceValues(func() ([]step.RankMemory, error) { return accountOf(m.Config) })
 		}
 		for _, figure := range []struct {
-			metric scenarios.MemoryMetric
+			metric measured.MemoryMetric
 			bytes  int64
-		}{{scenarios.Allocated, m.Allocated}, {scenarios.Reserved, m.Reserved}} {
+		}{{measured.Allocated, m.Allocated}, {measured.Reserved, m.Reserved}} {
 			if figure.bytes > 0 || m.Skipped != "" {
 				out = append(out, predictRank(m, figure.metric, figure.bytes, accounts[m.Config]))
 			}
@@ -37,7 +37,7 @@ func (v *validateCommand) rankMemory(r io.Reader, name string) ([]predictor, err
 }
 
 // predictRank makes the row of one figure of a rank.
-func predictRank(m *scenarios.RankMemory, metric scenarios.MemoryMetric, bytes int64, account func() ([]step.RankMemory, error)) predictor {
+func predictRank(m *measured.RankMemory, metric measured.MemoryMetric, bytes int64, account func() ([]step.RankMemory, error)) predictor {
 	p := predictor{row: report.Scored{
 		ID: m.ID + " " + string(metric), Family: m.Family + " " + string(metric), MemoryMetric: string(metric), Skipped: m.Skipped,
 	}}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
 	"trainsim/sim/gpu"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
@@ -36,7 +37,7 @@ func (v *validateCommand) read(path string) ([]predictor, error) {
 	if path == "-" {
 		name = "standard input"
 	}
-	if scenarios.IsNCCLTests(text) {
+	if measured.IsNCCLTests(text) {
 		return v.collectives(bytes.NewReader(text), name)
 	}
 	header, err := csv.NewReader(bytes.NewReader(text)).Read()
@@ -57,9 +58,9 @@ var formats = []struct {
 	is   func(header []string) bool
 	read func(v *validateCommand, r io.Reader, name string) ([]predictor, error)
 }{
-	{scenarios.IsCollectives, (*validateCommand).collectives},
+	{measured.IsCollectives, (*validateCommand).collectives},
 	{gpu.IsMeasurements, (*validateCommand).kernels},
-	{scenarios.IsRankMemory, (*validateCommand).rankMemory},
+	{measured.IsRankMemory, (*validateCommand).rankMemory},
 }
 
 // longestName is how many bytes the name of a column may have.
@@ -72,7 +73,7 @@ func isNoName(s string) bool {
 
 // runs reads a table of training runs.
 func (v *validateCommand) runs(r io.Reader, name string) ([]predictor, error) {
-	runs, err := scenarios.ReadRuns(r, name)
+	runs, err := measured.ReadRuns(r, name)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +85,7 @@ func (v *validateCommand) runs(r io.Reader, name string) ([]predictor, error) {
 }
 
 // predictRun makes the row of a measured run.
-func predictRun(run *scenarios.Run) predictor {
+func predictRun(run *measured.Run) predictor {
 	p := predictor{row: report.Scored{
 		ID: run.ID, Family: run.Family, Quality: run.Quality, MemoryMetric: string(run.MemoryMetric),
 		OutcomeMeasured: report.OutcomeOK, Skipped: run.Skipped,
@@ -113,11 +114,11 @@ func predictRun(run *scenarios.Run) predictor {
 
 // collectives reads a table of measured collectives.
 func (v *validateCommand) collectives(r io.Reader, name string) ([]predictor, error) {
-	rows, err := scenarios.ReadCollectives(r, name, v.cluster)
+	rows, err := measured.ReadCollectives(r, name, v.cluster)
 	if err != nil {
 		return nil, err
 	}
-	var comms scenarios.Communicators
+	var comms measured.Communicators
 	out := make([]predictor, len(rows))
 	for i := range rows {
 		c := &rows[i]

@@ -18,7 +18,7 @@ import (
 // smallRuns is the published runs of package scenarios' testdata that simulate
 // in a moment.
 func smallRuns(t testing.TB, rename bool) string {
-	text, err := os.ReadFile("../../scenarios/testdata/runs.csv")
+	text, err := os.ReadFile("../../scenarios/measured/testdata/runs.csv")
 	require.NoError(t, err)
 	var b strings.Builder
 	for line := range strings.Lines(string(text)) {

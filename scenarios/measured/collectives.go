@@ -1,4 +1,4 @@
-package scenarios
+package measured
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"trainsim/interconnect"
+	"trainsim/scenarios"
 	"trainsim/sim"
 )
 
@@ -160,7 +161,7 @@ func (r *runRow) settings(words *machineWords) interconnect.Settings {
 	if strings.Contains(strings.ToLower(words.gpu), "mi300x") {
 		s.Model = "ideal" // what runs there is not NCCL
 	}
-	if d, err := FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || !d.Generation().NCCL.NVLS.FP8) {
+	if d, err := scenarios.FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || !d.Generation().NCCL.NVLS.FP8) {
 		s.Algo = []string{"Ring", "Tree"}
 	}
 	return s
@@ -214,7 +215,7 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 // build makes the topology, with as many GPUs of each node as take part.
 func (m *communicator) build(c *Collective, config *interconnect.Config) {
 	if config == nil {
-		if config, _, m.err = LoadCluster(c.Cluster); m.err != nil {
+		if config, _, m.err = scenarios.LoadCluster(c.Cluster); m.err != nil {
 			return
 		}
 	}

@@ -1,4 +1,4 @@
-package scenarios
+package measured
 
 import (
 	"encoding/csv"
@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"trainsim/scenarios"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -54,7 +55,7 @@ var rankMemoryColumns = append([]runColumn{
 func ofRuns(required bool, names ...string) []runColumn {
 	var out []runColumn
 	for _, c := range runColumns {
-		if contains(names, c.name) {
+		if slices.Contains(names, c.name) {
 			c.required = required
 			out = append(out, c)
 		}
@@ -187,7 +188,7 @@ func (r *runRow) mebibytes(column string) int64 {
 // shared returns the Config of an equal job that came before, else cfg.
 func (t *rankMemoryTable) shared(cfg *step.Config) *step.Config {
 	var b strings.Builder
-	if err := Write(&b, cfg); err != nil {
+	if err := scenarios.Write(&b, cfg); err != nil {
 		return cfg
 	}
 	if same, ok := t.jobs[b.String()]; ok {

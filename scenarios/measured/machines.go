@@ -1,4 +1,4 @@
-package scenarios
+package measured
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"trainsim/interconnect"
+	"trainsim/scenarios"
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
 )
@@ -42,7 +43,7 @@ var infiniBand = map[string]string{"edr": "100", "hdr": "200", "ndr": "400", "xd
 // one, with the configuration where the words change it; or, for a GPU that is
 // not stated or not known here, a configuration made of what the words state.
 func (w *machineWords) machine() (name string, cfg *interconnect.Config, err error) {
-	found, err := FindCluster(w.gpu, w.text, w.nodes, w.perNode)
+	found, err := scenarios.FindCluster(w.gpu, w.text, w.nodes, w.perNode)
 	if err != nil {
 		if cfg = w.withCards(); cfg == nil {
 			cfg = w.made()
@@ -52,7 +53,7 @@ func (w *machineWords) machine() (name string, cfg *interconnect.Config, err err
 		}
 		return fmt.Sprintf("%s (%s, %d a node)", w.gpu, w.text, w.perNode), cfg, nil
 	}
-	base, _, err := LoadCluster(found)
+	base, _, err := scenarios.LoadCluster(found)
 	if err != nil {
 		return "", nil, err
 	}
@@ -117,11 +118,11 @@ func (w *machineWords) withCards() *interconnect.Config {
 	if w.nodes < 2 {
 		return nil
 	}
-	found, err := FindCluster(w.gpu, w.text, 1, w.perNode)
+	found, err := scenarios.FindCluster(w.gpu, w.text, 1, w.perNode)
 	if err != nil {
 		return nil
 	}
-	base, _, err := LoadCluster(found)
+	base, _, err := scenarios.LoadCluster(found)
 	if err != nil {
 		return nil
 	}
@@ -157,7 +158,7 @@ func (w *machineWords) made() *interconnect.Config {
 	if strings.Contains(strings.ToLower(w.gpu), "mi300x") {
 		return w.infinityFabric()
 	}
-	if _, err := FindGPU(w.gpu); err == nil {
+	if _, err := scenarios.FindGPU(w.gpu); err == nil {
 		return nil
 	}
 	links := statedLinks.FindStringSubmatch(w.text)
@@ -203,7 +204,7 @@ func (w *machineWords) madeNodes(links []string) *interconnect.Config {
 
 // reference is a built-in cluster with what the words state.
 func (w *machineWords) reference(name string) *interconnect.Config {
-	base, _, err := LoadCluster(name)
+	base, _, err := scenarios.LoadCluster(name)
 	if err != nil {
 		return nil
 	}

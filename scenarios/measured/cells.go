@@ -1,11 +1,13 @@
-package scenarios
+package measured
 
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
+	"trainsim/scenarios"
 	"trainsim/sim/input"
 	"trainsim/sim/model"
 )
@@ -39,7 +41,7 @@ func (r *runRow) skip(column, format string, args ...any) {
 		return
 	}
 	line, col := r.at(column)
-	p := Problem{File: r.file, Line: line, Column: col, Key: column, Text: fmt.Sprintf(format, args...)}
+	p := scenarios.Problem{File: r.file, Line: line, Column: col, Key: column, Text: fmt.Sprintf(format, args...)}
 	r.skipped = p.String()
 }
 
@@ -59,7 +61,7 @@ func (r *runRow) word(column, otherwise string) string {
 	switch {
 	case s == "" && otherwise != "":
 		return otherwise
-	case len(values) > 0 && !contains(values, s):
+	case len(values) > 0 && !slices.Contains(values, s):
 		r.skip(column, "%q is not known here; %s", s, input.DidYouMean(s, values))
 		return otherwise
 	}

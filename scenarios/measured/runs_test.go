@@ -1,4 +1,4 @@
-package scenarios
+package measured
 
 import (
 	"encoding/csv"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/scenarios"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -204,7 +205,7 @@ func TestBrokenTablesOfRuns(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := ReadRuns(strings.NewReader(test.table), "runs.csv")
-			var all *Errors
+			var all *scenarios.Errors
 			require.ErrorAs(t, err, &all)
 			assert.ErrorContains(t, err, test.want)
 		})

@@ -1,14 +1,15 @@
-package scenarios
+package measured
 
 import (
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
-	"sync"
 
+	"trainsim/scenarios"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -62,7 +63,7 @@ func IsRuns(header []string) bool {
 // ReadRuns reads a table of measured training runs, a CSV file with the columns
 // of [RunColumns]. The name stands for the file in messages, and cluster
 // presets are looked for beside it, then among the built-in ones. A header or
-// quoting that is wrong is an [*Errors]; a row that is wrong, or whose job
+// quoting that is wrong is an [*scenarios.Errors]; a row that is wrong, or whose job
 // cannot be run, is returned with Skipped set.
 func ReadRuns(r io.Reader, name string) ([]Run, error) {
 	c := csv.NewReader(r)
@@ -99,15 +100,29 @@ func eachRow(c *csv.Reader, name string, h *header, f func(*runRow)) error {
 }
 
 // csvError turns a broken file into a problem with its position.
-func csvError(name string, err error) *Errors {
+func csvError(name string, err error) *scenarios.Errors {
 	var broken *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
 		return fileError(name, "is empty; write a header line and a row for each run")
 	case errors.As(err, &broken):
-		return &Errors{Problems: []Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
+		return &scenarios.Errors{Problems: []scenarios.Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
 	}
 	return fileError(name, "cannot be read: %v", reason(err))
+}
+
+// fileError is a problem with a file as a whole.
+func fileError(file, format string, args ...any) *scenarios.Errors {
+	return &scenarios.Errors{Problems: []scenarios.Problem{{File: file, Text: fmt.Sprintf(format, args...)}}}
+}
+
+// reason is the cause of an I/O error without the path, which the message has already.
+func reason(err error) error {
+	var pathErr *fs.PathError
+	if errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
 }
 
 // familyOf returns the part of an id before its last dash.
@@ -121,82 +136,43 @@ func familyOf(id string) string {
 // machines caches the presets of a table: many rows run on one cluster.
 type machines struct {
 	dir    string
-	mu     sync.Mutex
-	known  map[string]loaded
-	models map[string]loaded
+	known  map[string]machine
+	models map[string]modelPreset
 }
 
-type loaded struct {
+type machine struct {
 	config *step.Config // with nothing but the preset and the defaults
+	err    error
+}
+
+type modelPreset struct {
+	config *model.Config
 	err    error
 }
 
 // find returns a Config of the cluster with all defaults and no job yet.
 func (m *machines) find(cluster string) (*step.Config, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	found, ok := m.known[cluster]
 	if !ok {
-		found.config, found.err = loadMachine(cluster, m.dir)
+		found.config, found.err = scenarios.LoadMachine(cluster, m.dir)
 		if m.known == nil {
-			m.known = map[string]loaded{}
+			m.known = map[string]machine{}
 		}
 		m.known[cluster] = found
 	}
 	return found.config, found.err
 }
 
-func loadMachine(cluster, dir string) (*step.Config, error) {
-	return loadPreset("cluster", cluster, dir)
-}
-
-// loadPreset returns a Config with nothing but a table's preset and the
-// defaults.
-func loadPreset(table, name, dir string) (*step.Config, error) {
-	l := newLoader(&source{name: table, dir: dir})
-	l.root = newTable(span{}, span{})
-	t := newTable(span{}, span{})
-	t.put("preset", &node{kind: stringNode, text: name})
-	l.root.put(table, t)
-	cfg := l.decode()
-	if len(l.out.problems) > 0 {
-		return nil, problemError(l.out.problems[0])
-	}
-	return cfg, nil
-}
-
 // model returns a model preset by its name, in which separators and case do
 // not count.
 func (m *machines) model(name string) (*model.Config, error) {
-	if m.models == nil {
-		m.models = map[string]loaded{}
-	}
 	found, ok := m.models[name]
 	if !ok {
-		found.config, found.err = loadPreset("model", sameLetters(name, builtinNames("models")), m.dir)
+		found.config, found.err = scenarios.LoadModel(name, m.dir)
+		if m.models == nil {
+			m.models = map[string]modelPreset{}
+		}
 		m.models[name] = found
 	}
-	if found.err != nil {
-		return nil, found.err
-	}
-	return &found.config.Model, nil
-}
-
-// sameLetters returns the candidate whose letters and digits are those of the
-// name, else the name.
-func sameLetters(name string, candidates []string) string {
-	for _, c := range candidates {
-		if shortName(c) == shortName(name) {
-			return c
-		}
-	}
-	return name
-}
-
-// problemError is a problem without its place, which the table's row gives.
-func problemError(p Problem) error {
-	if p.Key == "" {
-		return errors.New(p.Text)
-	}
-	return fmt.Errorf("%s: %s", p.Key, p.Text)
+	return found.config, found.err
 }

@@ -1,10 +1,12 @@
-package scenarios
+package measured
 
 import (
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strings"
 
+	"trainsim/scenarios"
 	"trainsim/sim/input"
 )
 
@@ -123,13 +125,13 @@ func newHeader(record []string) *header {
 // check reports columns that a table of what does not have, that are missing
 // or stand there twice.
 func (h *header) check(file string, c *csv.Reader, columns []runColumn, what string) error {
-	var out []Problem
+	var out []scenarios.Problem
 	known := columnNames(columns)
 	for i, name := range h.names {
 		line, column := c.FieldPos(i)
-		p := Problem{File: file, Line: line, Column: column, Key: name}
+		p := scenarios.Problem{File: file, Line: line, Column: column, Key: name}
 		switch {
-		case !contains(known, name):
+		case !slices.Contains(known, name):
 			p.Text = "is not a column of a table of " + what + "; " + input.DidYouMean(name, known)
 		case h.index[name] != i:
 			p.Text = "is a column twice; write it once"
@@ -141,11 +143,11 @@ func (h *header) check(file string, c *csv.Reader, columns []runColumn, what str
 	for i := range columns {
 		c := &columns[i]
 		if _, ok := h.index[c.name]; c.required && !ok {
-			out = append(out, Problem{File: file, Line: 1, Column: 1, Key: c.name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.name, c.text)})
+			out = append(out, scenarios.Problem{File: file, Line: 1, Column: 1, Key: c.name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.name, c.text)})
 		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	return &Errors{Problems: out}
+	return &scenarios.Errors{Problems: out}
 }

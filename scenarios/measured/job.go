@@ -1,8 +1,11 @@
-package scenarios
+package measured
 
 import (
+	"cmp"
+	"errors"
 	"math"
 
+	"trainsim/scenarios"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -41,10 +44,10 @@ func (r *runRow) config(known *machines) *step.Config {
 	cfg := *base
 	cfg.Name = "run"
 	r.model(&cfg.Model)
-	completeModel(&cfg.Model)
+	cfg.Model.Complete()
 	r.parallel(&cfg.Parallel)
 	r.nodes(&cfg)
-	cfg.Cluster.ComputeCapability = first(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
+	cfg.Cluster.ComputeCapability = cmp.Or(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
 	cfg.Training = step.Training{
 		Precision: r.word("precision", ""), GradPrecision: r.word("grad_precision", "fp32"), Optimizer: "adam",
 		Recompute: r.word("recompute", "none"), Dropout: r.flag("dropout"),
@@ -107,13 +110,6 @@ func (r *runRow) framework(cfg *step.Config) string {
 // CUDA_LAUNCH_BLOCKING=1: above 100 billion, jobs of BLOOM's software hung
 // without it (bigscience, train/tr11-176B-ml, notes of February 2022).
 const hangs = 100_000_000_000
-
-func first(a, b int) int {
-	if a != 0 {
-		return a
-	}
-	return b
-}
 
 // megatronVocab is Megatron-LM's default of make-vocab-size-divisible-by.
 const megatronVocab = 128
@@ -195,7 +191,7 @@ const maxGPUs = 1 << 18
 // nodes spreads the job's GPUs over as few nodes as hold them, the same number
 // on each.
 func (r *runRow) nodes(cfg *step.Config) {
-	gpus, per := r.count("gpus", 0), max(worldGPUs(cfg)[1], 1)
+	gpus, per := r.count("gpus", 0), max(cfg.Cluster.NodeGPUs(), 1)
 	if gpus > maxGPUs {
 		r.skip("gpus", "%d GPUs are more than are simulated; write at most %d", gpus, maxGPUs)
 		return
@@ -216,11 +212,9 @@ func (r *runRow) nodes(cfg *step.Config) {
 
 // check asks the scenario's own checks whether the job can be.
 func (r *runRow) check(cfg *step.Config) {
-	l := newLoader(&source{name: r.file})
-	l.root = newTable(span{}, span{})
-	l.validate(cfg)
-	if len(l.out.problems) > 0 {
-		r.skip("id", "%v", problemError(l.out.problems[0]))
+	var wrong *scenarios.Errors
+	if errors.As(scenarios.Check(cfg), &wrong) {
+		r.skip("id", "%v", &wrong.Problems[0])
 	}
 }
 

@@ -1,10 +1,11 @@
-package scenarios
+package measured
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/optimize"
 
 	"trainsim/interconnect"
+	"trainsim/scenarios"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 )
@@ -49,7 +51,7 @@ type ClusterFit struct {
 // value, to which the rest is drawn weakly. The result depends on nothing but
 // the arguments.
 func FitCluster(base string, rows []Collective) (*ClusterFit, error) {
-	config, device, err := LoadCluster(base)
+	config, device, err := scenarios.LoadCluster(base)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func (f *ClusterFit) choose(rows []Collective, device *gpu.Device) {
 	all := sameGPU(rows)
 	others, lacking, unable, first := 0, 0, 0, ""
 	for _, r := range rows {
-		if !all && !means(device, r.GPU) {
+		if !all && !scenarios.Means(device, r.GPU) {
 			others++
 			continue
 		}
@@ -175,7 +177,7 @@ func (f *ClusterFit) minimise() error {
 // the comment's lines, then what was fitted.
 func (f *ClusterFit) Write(w io.Writer, comment []string) error {
 	base := f.Base
-	if isFile(base) {
+	if info, err := os.Stat(base); err == nil && !info.IsDir() {
 		if full, err := filepath.Abs(base); err == nil {
 			base = full
 		}

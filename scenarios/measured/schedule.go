@@ -1,4 +1,4 @@
-package scenarios
+package measured
 
 import (
 	"strings"
@@ -64,6 +64,9 @@ func (r *runRow) chunks(cfg *step.Config) int {
 	return max(slots/pp, 1)
 }
 
+// maxStages is how many stages are split at all: jobs of more are refused.
+const maxStages = 1 << 18
+
 // splitLayers writes the stages out where they cannot be equal: systems then
 // split the layers as evenly as it goes, and a stage of the embedding or the
 // head alone has none.
@@ -74,7 +77,7 @@ func (r *runRow) splitLayers(cfg *step.Config) {
 	if s.FirstLastLayers != "even" {
 		slots += 2
 	}
-	if slots < stages || stages > maxActions || slots%stages == 0 && layers >= stages {
+	if slots < stages || stages > maxStages || slots%stages == 0 && layers >= stages {
 		return
 	}
 	split := *cfg

@@ -1,0 +1,60 @@
+package scenarios
+
+import (
+	"errors"
+	"fmt"
+
+	"trainsim/sim/model"
+	"trainsim/sim/step"
+)
+
+// LoadMachine returns a job of nothing but a cluster preset and the defaults.
+// The preset is looked for in a folder, then among the built-in ones.
+func LoadMachine(cluster, dir string) (*step.Config, error) {
+	return loadPreset("cluster", cluster, dir)
+}
+
+// LoadModel reads a model preset by its name, in which separators and case do
+// not count. It is looked for in a folder, then among the built-in ones.
+func LoadModel(name, dir string) (*model.Config, error) {
+	cfg, err := loadPreset("model", sameLetters(name, builtinNames("models")), dir)
+	if err != nil {
+		return nil, err
+	}
+	return &cfg.Model, nil
+}
+
+// loadPreset returns a Config with nothing but a table's preset and the
+// defaults.
+func loadPreset(table, name, dir string) (*step.Config, error) {
+	l := newLoader(&source{name: table, dir: dir})
+	l.root = newTable(span{}, span{})
+	t := newTable(span{}, span{})
+	t.put("preset", &node{kind: stringNode, text: name})
+	l.root.put(table, t)
+	cfg := l.decode()
+	if len(l.out.problems) > 0 {
+		return nil, problemError(l.out.problems[0])
+	}
+	return cfg, nil
+}
+
+// sameLetters returns the candidate whose letters and digits are those of the
+// name, else the name.
+func sameLetters(name string, candidates []string) string {
+	for _, c := range candidates {
+		if shortName(c) == shortName(name) {
+			return c
+		}
+	}
+	return name
+}
+
+// problemError is a problem without its place, which means nothing where no
+// scenario names the preset.
+func problemError(p Problem) error {
+	if p.Key == "" {
+		return errors.New(p.Text)
+	}
+	return fmt.Errorf("%s: %s", p.Key, p.Text)
+}
