@@ -55,14 +55,18 @@ func describe(file string) string {
 	return ""
 }
 
-// Source returns the text of a built-in file of a kind that [List] knows.
+// Source returns the text of a built-in file of a kind that [List] knows, a preset
+// with all that it takes from those on which it stands.
 func Source(kind, name string) ([]byte, error) {
 	dir, ok := listKinds[kind]
 	if !ok {
 		return nil, fmt.Errorf("there is nothing of kind %q; %s", kind, input.DidYouMean(kind, ListKinds()))
 	}
 	name = strings.TrimSuffix(name, ".toml")
-	if text := readBuiltin(strings.TrimPrefix(dir+"/"+name+".toml", "./")); text != nil {
+	switch text := readBuiltin(strings.TrimPrefix(dir+"/"+name+".toml", "./")); {
+	case text != nil && dir != ".":
+		return wholePreset(dir, name), nil
+	case text != nil:
 		return text, nil
 	}
 	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name, input.DidYouMean(name, builtinNames(dir)))

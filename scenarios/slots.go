@@ -21,7 +21,7 @@ var gpuSlots = sync.OnceValue(func() map[string]*node {
 		}
 		file := "clusters/" + name + ".toml"
 		var problems collector
-		cluster := parseTOML(&source{name: file, text: readBuiltin(file)}, &problems)
+		cluster := parseTOML(&source{name: file, text: wholePreset("clusters", name)}, &problems)
 		if device := cluster.get("gpu"); device != nil {
 			out[device.text] = cluster.only(slotKeys)
 		}

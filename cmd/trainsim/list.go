@@ -19,7 +19,8 @@ func newListCommand(a *app) *cobra.Command {
 		Use:   "list KIND [NAME]",
 		Short: "List what is built in, or print one of it",
 		Long: `list shows the built-in scenarios, models, gpus, clusters or schedules. With
-the name of one it prints that file, with the sources of its figures.`,
+the name of one it prints that file, a preset with all that it takes from the one
+on which it stands, with the sources of its figures.`,
 		Example: `  trainsim list gpus
   trainsim list scenarios 70b-tp4-pp2 >my.toml`,
 		Args:              cobra.RangeArgs(1, 2),
@@ -66,7 +67,7 @@ func (a *app) printEntries(entries []scenarios.Entry) error {
 	return w.Flush()
 }
 
-// printSource prints a built-in file.
+// printSource prints a built-in file, a preset whole.
 func (a *app) printSource(kind, name string) error {
 	text, err := scenarios.Source(kind, name)
 	if err != nil {

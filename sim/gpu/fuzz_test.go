@@ -32,7 +32,7 @@ func FuzzTime(f *testing.F) {
 }
 
 func FuzzDecode(f *testing.F) {
-	for _, name := range []string{"a100-sxm4-80gb", "v100-sxm2-16gb"} {
+	for _, name := range []string{"a100-sxm4-80gb", "v100-sxm2-32gb"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "scenarios", "gpus", name+".toml"))
 		require.NoError(f, err)
 		f.Add(text)
