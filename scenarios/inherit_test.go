@@ -47,6 +47,18 @@ func TestChainOfOwnPresets(t *testing.T) {
 	assert.Equal(t, want, cfg.GPU)
 }
 
+// TestPublishedRunsAreTheFilesOwn: a machine that stands on one of published runs
+// is not one itself.
+func TestPublishedRunsAreTheFilesOwn(t *testing.T) {
+	dir := write(t, map[string]string{"ours.toml": "preset = \"vtrain-a100-80gb\"\nnics = 2\n"})
+	c, _, err := LoadCluster(filepath.Join(dir, "ours.toml"))
+	require.NoError(t, err)
+	assert.Equal(t, 2, c.NICs)
+	assert.Equal(t, "BLOOM (BigScience)", describe("clusters", "jeanzay-a100-80gb").PublishedRuns)
+	over := cutPreset([]byte("preset = \"jeanzay-a100-80gb\"\n")).over(cutPreset(readBuiltin("clusters/jeanzay-a100-80gb.toml")))
+	assert.NotContains(t, over.write(), publishedRuns)
+}
+
 // TestPresetBesideAPreset: a preset elsewhere finds what it stands on beside itself.
 func TestPresetBesideAPreset(t *testing.T) {
 	dir := write(t, map[string]string{

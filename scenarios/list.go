@@ -2,6 +2,7 @@ package scenarios
 
 import (
 	"fmt"
+	"path"
 	"sort"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 type Entry struct {
 	Name        string `json:"name"`
 	Description string `json:"description"`
+	// PublishedRuns names the publication whose runs a machine stands for, of which
+	// the other users are few: "trainsim validate" finds it by its name in a table.
+	PublishedRuns string `json:"published_runs,omitempty"`
 }
 
 // listKinds gives the folder of each kind of built-in files.
@@ -31,7 +35,7 @@ func ListKinds() []string {
 func Names() []string { return builtinNames(".") }
 
 // List returns the built-in "scenarios", "models", "gpus" or "clusters", sorted
-// by name, each with the description in its file.
+// by name, each with what its file says about itself.
 func List(kind string) ([]Entry, error) {
 	dir, ok := listKinds[kind]
 	if !ok {
@@ -39,20 +43,24 @@ func List(kind string) ([]Entry, error) {
 	}
 	var out []Entry
 	for _, name := range builtinNames(dir) {
-		out = append(out, Entry{name, describe(dir + "/" + name + ".toml")})
+		out = append(out, describe(dir, name))
 	}
 	return out, nil
 }
 
-// describe returns the description in a built-in file.
-func describe(file string) string {
+// describe reads what a built-in file says about itself.
+func describe(dir, name string) Entry {
 	var out collector
-	file = strings.TrimPrefix(file, "./")
+	file := path.Join(dir, name+".toml")
 	root := parseTOML(&source{name: builtinName(file), text: readBuiltin(file)}, &out)
+	e := Entry{Name: name}
 	if d := root.get("description"); d != nil {
-		return d.text
+		e.Description = d.text
 	}
-	return ""
+	if p := root.get(publishedRuns); p != nil {
+		e.PublishedRuns = p.text
+	}
+	return e
 }
 
 // Source returns the text of a built-in file of a kind that [List] knows, a preset

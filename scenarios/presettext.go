@@ -79,6 +79,9 @@ func (p presetText) over(base presetText) presetText {
 		merged := textTable{header: below.header}
 		own := p.table(below.header)
 		for _, k := range below.keys {
+			if k.name == publishedRuns {
+				continue
+			}
 			if i := slices.IndexFunc(own.keys, func(x textKey) bool { return x.name == k.name }); i >= 0 {
 				k = own.keys[i]
 			}

@@ -59,10 +59,22 @@ func listEntries(kind string) ([]scenarios.Entry, error) {
 	return out, nil
 }
 
+// printEntries prints a line an entry, machines of published runs apart.
 func (a *app) printEntries(entries []scenarios.Entry) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	var published []scenarios.Entry
 	for _, e := range entries {
+		if e.PublishedRuns != "" {
+			published = append(published, e)
+			continue
+		}
 		fmt.Fprintf(w, "%s\t%s\n", e.Name, e.Description)
+	}
+	if len(published) > 0 {
+		fmt.Fprint(w, "\nMachines of published runs, as tables for trainsim validate name them:\n")
+	}
+	for _, e := range published {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", e.Name, e.PublishedRuns, e.Description)
 	}
 	return w.Flush()
 }
