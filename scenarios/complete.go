@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"math/bits"
 
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim/step"
 )
 
@@ -15,8 +15,8 @@ func (l *loader) complete(cfg *step.Config) {
 	cfg.Cluster.ComputeCapability = cmp.Or(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
 	if cfg.Schedule.VirtualStages == 0 {
 		cfg.Schedule.VirtualStages = 1
-		if k, err := schedule.Find(cfg.Schedule.Kind); err == nil {
-			cfg.Schedule.VirtualStages = k.Chunks()
+		if k, err := kinds.Find(cfg.Schedule.Kind); err == nil {
+			cfg.Schedule.VirtualStages = k.Chunks
 		}
 	}
 	p := &cfg.Parallel

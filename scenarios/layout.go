@@ -1,11 +1,13 @@
 package scenarios
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 
 	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim/input"
 	"trainsim/sim/step"
 )
@@ -166,15 +168,15 @@ func (l *loader) checkSchedule(cfg *step.Config) {
 // buildSchedule makes the program of a named schedule; nil when it cannot be.
 func (l *loader) buildSchedule(cfg *step.Config) *schedule.Program {
 	s := &cfg.Schedule
-	if _, err := schedule.Find(s.Kind); err != nil {
+	if _, err := kinds.Find(s.Kind); err != nil {
 		var names []string
-		for _, k := range schedule.Kinds() {
+		for _, k := range kinds.All() {
 			names = append(names, k.Name)
 		}
 		l.problem("schedule.kind", nil, "there is no schedule %q; %s (trainsim list schedules)", s.Kind, input.DidYouMean(s.Kind, append(names, "csv")))
 		return nil
 	}
-	p, err := schedule.Build(s.Kind, schedule.Options{
+	p, err := kinds.Build(context.Background(), s.Kind, schedule.Options{
 		Ranks: cfg.Parallel.PP, Microbatches: s.Microbatches, VirtualStages: s.VirtualStages,
 		GroupSize: s.GroupSize, MemoryCap: s.MemoryCap,
 	})

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim/input"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
@@ -91,7 +91,7 @@ func (s *Space) Fix(key, value string) (bool, error) {
 	}
 	switch key {
 	case "schedule.kind":
-		k, err := schedule.Find(value)
+		k, err := kinds.Find(value)
 		if err != nil {
 			return true, err
 		}
@@ -214,25 +214,25 @@ func (s *Space) batches(l Layout, each func(Layout)) {
 // schedules calls each for every schedule and number of chunks a rank.
 func (s *Space) schedules(l Layout, each func(Layout)) {
 	layers := int(s.Base.Model.Layers)
-	kinds := s.Kinds
+	names := s.Kinds
 	if _, fixed := s.Fixed["schedule.kind"]; l.PP == 1 && !fixed {
-		kinds = []string{"1f1b"} // without a pipeline all are alike
+		names = []string{"1f1b"} // without a pipeline all are alike
 	}
 	even := s.Base.Schedule.FirstLastLayers == "" || s.Base.Schedule.FirstLastLayers == "even"
-	for _, name := range kinds {
-		k, err := schedule.Find(name)
+	for _, name := range names {
+		k, err := kinds.Find(name)
 		if err != nil {
 			continue
 		}
-		chunks := []int{k.Chunks()}
-		if !k.FixedChunks && k.Chunks() > 1 {
+		chunks := []int{k.Chunks}
+		if !k.FixedChunks && k.Chunks > 1 {
 			chunks = nil
 			for v := 2; v <= min(maxVirtual, layers/l.PP); v++ {
 				chunks = append(chunks, v)
 			}
 		}
 		for _, v := range s.counts("schedule.virtual_stages", chunks) {
-			if v < 1 || l.PP*v > layers || even && layers%(l.PP*v) != 0 || k.FixedChunks && v != k.Chunks() || k.Chunks() == 1 && v != 1 {
+			if v < 1 || l.PP*v > layers || even && layers%(l.PP*v) != 0 || k.FixedChunks && v != k.Chunks || k.Chunks == 1 && v != 1 {
 				continue
 			}
 			l.Kind, l.VirtualStages = k.Name, v

@@ -1,9 +1,6 @@
 package schedule
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // Op is the kind of computation that an Action performs.
 type Op uint8
@@ -27,24 +24,6 @@ func (o Op) String() string {
 	return "Op(" + strconv.Itoa(int(o)) + ")"
 }
 
-// UnmarshalText reads the one-letter token of an operation. "BW", which older
-// torch schedules write for the fused backward, is read as B.
-func (o *Op) UnmarshalText(text []byte) error {
-	switch string(text) {
-	case "F":
-		*o = Forward
-	case "I":
-		*o = BackwardInput
-	case "W":
-		*o = BackwardWeight
-	case "B", "BW":
-		*o = Backward
-	default:
-		return fmt.Errorf("unknown operation %q; write F, I, W or B", text)
-	}
-	return nil
-}
-
 // releasesInput reports whether the operation sends a gradient upstream.
 func (o Op) releasesInput() bool { return o == BackwardInput || o == Backward }
 
@@ -61,10 +40,9 @@ type Action struct {
 	Microbatch int32 // 0-based; with Bidirectional counted separately for each direction
 }
 
-// String returns the action's token with its chunk, such as "F3.1". The Pair
-// mark is not part of it; see Program.Tokens for whole lists.
-func (a Action) String() string {
-	return fmt.Sprintf("%s%d.%d", a.Op, a.Microbatch, a.Chunk)
+// At returns the operation's action for a micro-batch on a chunk, in no pair.
+func (o Op) At(microbatch, chunk int) Action {
+	return Action{Op: o, Chunk: int16(chunk), Microbatch: int32(microbatch)}
 }
 
 // appendToken appends the action's token; the chunk is left out when a rank

@@ -141,10 +141,10 @@ func (l *lowering) emit(rank int, actions []Action) {
 func (l *lowering) receiver(rank int, a Action, slot int) (Action, int) {
 	if a.Op == Forward {
 		_, c, _ := l.p.Next(rank, int(a.Chunk))
-		return act(Forward, int(a.Microbatch), c), l.w.nextBase[slot]
+		return Forward.At(int(a.Microbatch), c), l.w.nextBase[slot]
 	}
 	_, c, _ := l.p.Prev(rank, int(a.Chunk))
-	return act(Backward, int(a.Microbatch), c), l.w.prevBase[slot]
+	return Backward.At(int(a.Microbatch), c), l.w.prevBase[slot]
 }
 
 func unpaired(a Action) Action {

@@ -10,6 +10,9 @@ import (
 // an error and not an exhausted machine (8 bytes each: 1 GiB).
 const maxActions = 1 << 27
 
+// maxChunks bounds the model chunks a rank; Action.Chunk has 16 bits.
+const maxChunks = 1 << 14
+
 // CountError says that a schedule cannot take a count.
 type CountError struct {
 	Kind    string // canonical name of the schedule
@@ -34,13 +37,14 @@ func (e *CountError) Error() string {
 }
 
 // countSearch is how far above a refused count the nearest valid one is
-// looked for; every rule here is periodic in a smaller number or a lower bound.
+// looked for; every rule of a schedule is periodic in a smaller number or a
+// lower bound.
 const countSearch = 1 << 16
 
-// countError returns a CountError with the nearest counts below and above got
-// that ok accepts.
-func countError(kind, count string, got int, rule string, ok func(int) bool) error {
-	e := &CountError{Kind: kind, Count: count, Got: got, Rule: rule}
+// Refuse returns a *CountError with the nearest counts below and above got that
+// ok accepts.
+func (req *Request) Refuse(count string, got int, rule string, ok func(int) bool) error {
+	e := &CountError{Kind: req.Kind.Name, Count: count, Got: got, Rule: rule}
 	for n := min(got-1, countSearch); n >= 1; n-- {
 		if ok(n) {
 			e.Nearest = append(e.Nearest, n)
@@ -56,57 +60,64 @@ func countError(kind, count string, got int, rule string, ok func(int) bool) err
 	return e
 }
 
-// atLeast refuses a count below low.
-func atLeast(kind, count string, got, low int, why string) error {
+// AtLeast refuses a count below low.
+func (req *Request) AtLeast(count string, got, low int, why string) error {
 	if got >= low {
 		return nil
 	}
-	return &CountError{Kind: kind, Count: count, Got: got, Rule: fmt.Sprintf("at least %d (%s)", low, why), Nearest: []int{low}}
+	return &CountError{Kind: req.Kind.Name, Count: count, Got: got, Rule: fmt.Sprintf("at least %d (%s)", low, why), Nearest: []int{low}}
 }
 
-// checkBasic refuses counts that no schedule takes and fills in the defaults.
-func (k *Kind) checkBasic(o *Options) error {
-	if err := atLeast(k.Name, "ranks", o.Ranks, 1, "a pipeline has a rank"); err != nil {
+// check refuses counts that no schedule takes and fills in the defaults.
+func (req *Request) check() error {
+	if err := req.AtLeast("ranks", req.Ranks, 1, "a pipeline has a rank"); err != nil {
 		return err
 	}
-	if err := atLeast(k.Name, "microbatches", o.Microbatches, 1, "a step has a micro-batch"); err != nil {
+	if err := req.AtLeast("microbatches", req.Microbatches, 1, "a step has a micro-batch"); err != nil {
 		return err
 	}
-	if o.VirtualStages == 0 {
-		o.VirtualStages = k.chunks
+	if req.VirtualStages == 0 {
+		req.VirtualStages = req.Kind.Chunks
 	}
-	if err := k.checkChunks(o.VirtualStages); err != nil {
+	if err := req.checkChunks(); err != nil {
 		return err
 	}
-	if o.Costs.isZero() {
-		pair := o.Costs.Pair
-		o.Costs = UnitCosts()
-		o.Costs.Pair = pair
+	if req.Costs.isZero() {
+		pair := req.Costs.Pair
+		req.Costs = UnitCosts()
+		req.Costs.Pair = pair
 	}
-	return k.checkSize(o)
+	if req.WeightShare == 0 {
+		req.WeightShare = 1
+	}
+	return req.checkSize()
 }
 
-func (k *Kind) checkChunks(v int) error {
-	if k.FixedChunks && v != k.chunks {
-		rule := fmt.Sprintf("this schedule has %d model chunks a rank", k.chunks)
-		return &CountError{Kind: k.Name, Count: "virtual stages", Got: v, Rule: rule, Nearest: []int{k.chunks}}
+func (req *Request) checkChunks() error {
+	v, k := req.VirtualStages, req.Kind
+	refuse := func(rule string) error {
+		return &CountError{Kind: k.Name, Count: "virtual stages", Got: v, Rule: rule, Nearest: []int{k.Chunks}}
 	}
-	if v < 1 || v > 1<<14 {
-		return &CountError{Kind: k.Name, Count: "virtual stages", Got: v, Rule: "between 1 and 16384 model chunks a rank", Nearest: []int{k.chunks}}
+	if k.FixedChunks && v != k.Chunks {
+		return refuse(fmt.Sprintf("this schedule has %d model chunks a rank", k.Chunks))
+	}
+	if v < 1 || v > maxChunks {
+		return refuse(fmt.Sprintf("between 1 and %d model chunks a rank", maxChunks))
 	}
 	return nil
 }
 
-func (k *Kind) checkSize(o *Options) error {
-	if o.GroupSize < 0 || o.MemoryCap < 0 || o.Batches < 0 {
-		return fmt.Errorf("schedule %s: group size, memory cap and batches are at least 0, where 0 is the schedule's default", k.Name)
+func (req *Request) checkSize() error {
+	name := req.Kind.Name
+	if req.GroupSize < 0 || req.MemoryCap < 0 || req.Batches < 0 {
+		return fmt.Errorf("schedule %s: group size, memory cap and batches are at least 0, where 0 is the schedule's default", name)
 	}
-	if !(o.WeightShare >= 0 && o.WeightShare <= 1) {
-		return fmt.Errorf("schedule %s: weight share %g; write a share of the activations between 0 and 1", k.Name, o.WeightShare)
+	if !(req.WeightShare >= 0 && req.WeightShare <= 1) {
+		return fmt.Errorf("schedule %s: weight share %g; write a share of the activations between 0 and 1", name, req.WeightShare)
 	}
-	size := 3 * float64(o.Ranks) * float64(o.Microbatches) * float64(o.VirtualStages) * float64(max(1, o.Batches))
+	size := 3 * float64(req.Ranks) * float64(req.Microbatches) * float64(req.VirtualStages) * float64(max(1, req.Batches))
 	if size > maxActions {
-		return fmt.Errorf("schedule %s: %d ranks, %d micro-batches and %d chunks are %.3g actions; a program holds at most %d", k.Name, o.Ranks, o.Microbatches, o.VirtualStages, size, maxActions)
+		return fmt.Errorf("schedule %s: %d ranks, %d micro-batches and %d chunks are %.3g actions; a program holds at most %d", name, req.Ranks, req.Microbatches, req.VirtualStages, size, maxActions)
 	}
 	return nil
 }

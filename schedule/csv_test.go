@@ -1,4 +1,4 @@
-package schedule
+package schedule_test
 
 import (
 	"errors"
@@ -6,6 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 )
 
 // TestParseCSVErrors: every mistake names its row, its column and what to do.
@@ -54,8 +57,8 @@ func TestParseCSVErrors(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := ParseCSV(strings.NewReader(c.text), "x.csv")
-			var e *ParseError
+			_, err := schedule.ParseCSV(strings.NewReader(c.text), "x.csv")
+			var e *schedule.ParseError
 			require.True(t, errors.As(err, &e), "%v", err)
 			require.Contains(t, e.Error(), c.want)
 			require.Equal(t, c.row, e.Row, e.Error())
@@ -66,22 +69,22 @@ func TestParseCSVErrors(t *testing.T) {
 }
 
 func TestParseCSVQuotes(t *testing.T) {
-	_, err := ParseCSV(strings.NewReader("\"0F0\n"), "x.csv")
+	_, err := schedule.ParseCSV(strings.NewReader("\"0F0\n"), "x.csv")
 	require.ErrorContains(t, err, "x.csv: ")
 }
 
 // TestParseCSVPlacements: the placement follows from the stages of the rows.
 func TestParseCSVPlacements(t *testing.T) {
-	for want, text := range map[Placement]string{
-		Loop:          "0F0,2F0,2B0,0B0\n1F0,3F0,3B0,1B0\n",
-		Wave:          "0F0,3F0,3B0,0B0\n1F0,2F0,2B0,1B0\n",
-		Bidirectional: "0F0,1F1,0B0,1B1\n1F0,0F1,1B0,0B1\n",
-		Custom:        "0F0,1F0,1B0,0B0\n2F0,3F0,3B0,2B0\n",
+	for want, text := range map[schedule.Placement]string{
+		schedule.Loop:          "0F0,2F0,2B0,0B0\n1F0,3F0,3B0,1B0\n",
+		schedule.Wave:          "0F0,3F0,3B0,0B0\n1F0,2F0,2B0,1B0\n",
+		schedule.Bidirectional: "0F0,1F1,0B0,1B1\n1F0,0F1,1B0,0B1\n",
+		schedule.Custom:        "0F0,1F0,1B0,0B0\n2F0,3F0,3B0,2B0\n",
 	} {
-		if want == Bidirectional {
+		if want == schedule.Bidirectional {
 			text = "0F0,1F1,1B1,0B0\n0F1,1F0,1B0,0B1\n"
 		}
-		p, err := ParseCSV(strings.NewReader(text), "x.csv")
+		p, err := schedule.ParseCSV(strings.NewReader(text), "x.csv")
 		require.NoError(t, err, want)
 		require.Equal(t, want, p.Placement)
 		for rank := range p.Ranks {
@@ -90,7 +93,7 @@ func TestParseCSVPlacements(t *testing.T) {
 				require.Equal(t, [2]int{rank, chunk}, [2]int{r, c}, want)
 			}
 		}
-		_, err = p.Execute(UnitCosts())
+		_, err = p.Execute(schedule.UnitCosts())
 		require.NoError(t, err)
 	}
 }
@@ -98,7 +101,7 @@ func TestParseCSVPlacements(t *testing.T) {
 // TestParseCSVReadsOver: idle slots, FSDP's actions, comments and old names.
 func TestParseCSVReadsOver(t *testing.T) {
 	text := "# my schedule\n0UNSHARD, 0F0 ,,0F1,,0BW0,0B1,0REDUCE_GRAD,0RESHARD\n,1F0,1B0,1F1,1BW1,,\n"
-	p, err := ParseCSV(strings.NewReader(text), "x.csv")
+	p, err := schedule.ParseCSV(strings.NewReader(text), "x.csv")
 	require.NoError(t, err)
 	require.Equal(t, []string{"F0", "F1", "B0", "B1"}, p.Tokens(0))
 	require.Equal(t, []string{"F0", "B0", "F1", "B1"}, p.Tokens(1))
@@ -109,7 +112,7 @@ func TestParseCSVReadsOver(t *testing.T) {
 // TestBidirectionalFileNumbers: a file counts micro-batches over both
 // directions.
 func TestBidirectionalFileNumbers(t *testing.T) {
-	p, err := Build("dualpipe", Options{Ranks: 2, Microbatches: 4})
+	p, err := kinds.Build(t.Context(), "dualpipe", schedule.Options{Ranks: 2, Microbatches: 4})
 	require.NoError(t, err)
 	var b strings.Builder
 	require.NoError(t, p.WriteCSV(&b))
@@ -126,40 +129,20 @@ func FuzzParseCSV(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		p, err := ParseCSV(strings.NewReader(text), "x.csv")
+		p, err := schedule.ParseCSV(strings.NewReader(text), "x.csv")
 		if err != nil {
 			require.True(t, strings.HasPrefix(err.Error(), "x.csv: "), err.Error())
 			return
 		}
-		r, err := p.Execute(UnitCosts())
+		r, err := p.Execute(schedule.UnitCosts())
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, r.Makespan, r.Work)
 		var first, second strings.Builder
 		require.NoError(t, p.WriteCommCSV(&first))
-		q, err := ParseCSV(strings.NewReader(first.String()), "x.csv")
+		q, err := schedule.ParseCSV(strings.NewReader(first.String()), "x.csv")
 		require.NoError(t, err)
 		require.Equal(t, p.Lists, q.Lists)
 		require.NoError(t, q.WriteCommCSV(&second))
 		require.Equal(t, first.String(), second.String())
-	})
-}
-
-func FuzzBuild(f *testing.F) {
-	for i := range Kinds() {
-		f.Add(i, 4, 8, 2, 0, 0)
-		f.Add(i, 3, 7, 3, 4, 5)
-	}
-	f.Fuzz(func(t *testing.T, kind, p, m, v, group, limit int) {
-		kinds := Kinds()
-		k := kinds[((kind%len(kinds))+len(kinds))%len(kinds)]
-		if p > 12 || m > 40 || v > 6 || k.Name == "v-adaptive" && (p > 4 || m > 12) {
-			return
-		}
-		program, err := Build(k.Name, Options{Ranks: p, Microbatches: m, VirtualStages: v, GroupSize: group, MemoryCap: limit})
-		if err != nil {
-			return
-		}
-		_, err = program.Execute(UnitCosts())
-		require.NoError(t, err, "%s p%d m%d v%d", k.Name, p, m, v)
 	})
 }

@@ -147,7 +147,7 @@ func (f *file) missingForward(p *Program, rank, chunk int) error {
 			seen[a.Microbatch] = true
 		}
 	}
-	a := act(Forward, slices.Index(seen, false), chunk)
+	a := Forward.At(slices.Index(seen, false), chunk)
 	return f.errorf(rank, nil, "%s is missing; the file's last micro-batch is %d, and each passes through every stage",
 		p.stepToken(rank, Step{Action: a}), p.Microbatches-1)
 }

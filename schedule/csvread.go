@@ -148,7 +148,7 @@ func (f *file) action(p *Program, rank int, c *cell) (Action, error) {
 	}
 	for chunk := range p.Chunks {
 		if p.Pipe(chunk) == pipe && p.Stage(rank, chunk) == c.stage {
-			a := act(c.op, mb, chunk)
+			a := c.op.At(mb, chunk)
 			a.Pair = c.pair
 			return a, nil
 		}

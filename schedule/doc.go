@@ -1,8 +1,9 @@
-// Package schedule builds, checks and measures pipeline-parallel schedules.
+// Package schedule holds pipeline-parallel schedules: what they are, and how
+// they are checked, measured, written and drawn.
 //
 // A [Program] is what every pipeline rank of a training step executes: one
-// ordered list of [Action] a rank. [Build] makes one from a schedule's name
-// and its counts, [ParseCSV] reads one in the notation of
+// ordered list of [Action] a rank. Package schedule/kinds makes one from a
+// schedule's name and its counts, [ParseCSV] reads one in the notation of
 // torch.distributed.pipelining, [Program.Check] proves that it is complete and
 // cannot deadlock, and [Program.Execute] gives its times under idealised costs
 // (latency only, no bandwidth, sender never blocked). The package knows no
@@ -26,4 +27,20 @@
 // own F and the I or B of stage s+1; W needs its own I. A fused B hands the
 // gradient upstream only when it ends. An overlapped pair starts when the
 // inputs of both halves are there and both halves end together.
+//
+// # Reading order
+//
+//   - action.go, program.go: what a rank does, and which stage its chunks are
+//   - kind.go, options.go, costs.go, system.go, counts.go: what a schedule is
+//     built from, and which counts are refused
+//   - summary.go, gantt.go: a program and its times as JSON and as a chart
+//   - execute.go, measure.go: times, idle time, live activations, messages
+//   - csvread.go, csvcell.go, csvplace.go, csvwrite.go: files in torch's notation
+//   - systems.go, dualpipecomm.go, comm.go, idle.go: sends and receives in the
+//     order of a training system
+//   - check.go, deadlock.go, commcheck.go: whether a program can run
+//   - wiring.go: the placement as tables, for all that replay a program
+//
+// To add a schedule, see package schedule/kinds. To add a training system's
+// order of sends and receives, add it to system.go and to [Program.LowerAs].
 package schedule

@@ -1,11 +1,13 @@
 package schedule_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
 
 	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 )
 
 // Four ranks and eight micro-batches under two schedules: the bubble as a share
@@ -19,7 +21,7 @@ func Example() {
 		{"1f1b", schedule.Costs{StageCost: schedule.StageCost{Forward: 2, BackwardInput: 2, BackwardWeight: 2}}},
 		{"interleaved", schedule.UnitCosts()},
 	} {
-		p, err := schedule.Build(c.kind, schedule.Options{Ranks: 4, Microbatches: 8})
+		p, err := kinds.Build(context.Background(), c.kind, schedule.Options{Ranks: 4, Microbatches: 8})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -37,7 +39,7 @@ func Example() {
 }
 
 func ExampleProgram_Gantt() {
-	p, err := schedule.Build("zb-h1", schedule.Options{Ranks: 2, Microbatches: 3})
+	p, err := kinds.Build(context.Background(), "zb-h1", schedule.Options{Ranks: 2, Microbatches: 3})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -60,7 +60,7 @@ func (p *Program) Execute(costs Costs) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
-	if err := costs.validate(p.Stages()); err != nil {
+	if err := costs.Validate(p.Stages()); err != nil {
 		return nil, err
 	}
 	r := &Result{Start: make([][]float64, p.Ranks), End: make([][]float64, p.Ranks)}

@@ -49,10 +49,6 @@ type Program struct {
 	// GroupSize is the number of micro-batches that an interleaved schedule
 	// runs through one chunk before the next; 0 elsewhere.
 	GroupSize int
-	// Versions holds, for an asynchronous schedule, the weight version that
-	// each micro-batch is computed with: Versions[rank][microbatch]. Nil
-	// otherwise.
-	Versions [][]int32
 	// WeightVersions is, for an asynchronous schedule, how many weight
 	// versions each rank keeps at once. Nil otherwise: one.
 	WeightVersions []int
@@ -159,12 +155,4 @@ func (p *Program) Next(rank, chunk int) (nextRank, nextChunk int, ok bool) {
 	}
 	nextRank, nextChunk = p.Owner(p.Pipe(chunk), stage+1)
 	return nextRank, nextChunk, true
-}
-
-// newProgram returns a synchronous program with empty lists.
-func newProgram(kind string, o Options, chunks int, place Placement) *Program {
-	return &Program{
-		Kind: kind, Ranks: o.Ranks, Microbatches: o.Microbatches, Chunks: chunks,
-		Placement: place, Batches: 1, Lists: make([][]Action, o.Ranks),
-	}
 }

@@ -63,7 +63,7 @@ func (s *steps) crosses(kind StepKind, a Action) bool {
 // add appends a transfer of an action's chunk and micro-batch.
 func (s *steps) add(kind StepKind, a Action) {
 	if s.crosses(kind, a) {
-		s.list = append(s.list, Step{Kind: kind, Action: act(transferOp(kind), int(a.Microbatch), int(a.Chunk))})
+		s.list = append(s.list, Step{Kind: kind, Action: transferOp(kind).At(int(a.Microbatch), int(a.Chunk))})
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/scenarios"
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 )
 
 const schedulesKind = "schedules"
@@ -53,7 +53,7 @@ func listEntries(kind string) ([]scenarios.Entry, error) {
 		return scenarios.List(kind)
 	}
 	var out []scenarios.Entry
-	for _, k := range schedule.Kinds() {
+	for _, k := range kinds.All() {
 		out = append(out, scenarios.Entry{Name: k.Name, Description: k.Summary})
 	}
 	return out, nil
@@ -94,12 +94,12 @@ func (a *app) printSource(kind, name string) error {
 
 // printSchedule says what one schedule is and takes.
 func (a *app) printSchedule(name string) error {
-	k, err := schedule.Find(name)
+	k, err := kinds.Find(name)
 	if err != nil {
 		return usagef("%w", err)
 	}
 	if a.json {
-		return a.writeJSON(map[string]any{"name": k.Name, "aliases": k.Aliases, "description": k.Summary, "takes": k.Constraint, "chunks": k.Chunks()})
+		return a.writeJSON(map[string]any{"name": k.Name, "aliases": k.Aliases, "description": k.Summary, "takes": k.Constraint, "chunks": k.Chunks})
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n  takes:   %s\n", k.Name, k.Summary, k.Constraint)
 	for _, alias := range k.Aliases {

@@ -12,7 +12,7 @@ import (
 
 	"trainsim/plots"
 	"trainsim/scenarios"
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
@@ -143,7 +143,7 @@ func (p *planCommand) searchAll(ctx context.Context, c *campaign, j *journal, se
 func (p *planCommand) space(name string, sets []string) (*scenarios.Space, error) {
 	s := &scenarios.Space{Batch: p.batch, MinMicrobatches: p.minMicrobatches}
 	for _, k := range p.kinds {
-		kind, err := schedule.Find(k)
+		kind, err := kinds.Find(k)
 		if err != nil {
 			return nil, usagef("--schedules: %v", err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"trainsim/plots"
 	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 )
 
 // scheduleFlags are the flags of `trainsim schedule`.
@@ -128,7 +129,7 @@ var countFlags = []string{"pp", "microbatches", "virtual-stages", "group", "memo
 // program builds the named schedule or reads it from a file.
 func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*schedule.Program, error) {
 	if name != "-" && !strings.HasSuffix(name, ".csv") {
-		p, err := schedule.Build(name, f.options)
+		p, err := kinds.Build(cmd.Context(), name, f.options)
 		if err != nil {
 			return nil, usagef("%w%s", err, f.suggestKind(name))
 		}
@@ -156,11 +157,11 @@ func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*sched
 
 // suggestKind names the kind nearest to a misspelt one.
 func (f *scheduleFlags) suggestKind(name string) string {
-	if _, err := schedule.Find(name); err == nil {
+	if _, err := kinds.Find(name); err == nil {
 		return ""
 	}
 	var names []string
-	for _, k := range schedule.Kinds() {
+	for _, k := range kinds.All() {
 		names = append(append(names, k.Name), k.Aliases...)
 	}
 	return didYouMean(name, names)
@@ -181,7 +182,7 @@ func terminalWidth() int {
 // completeSchedules completes files and the names of the schedules.
 func completeSchedules(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for _, k := range schedule.Kinds() {
+	for _, k := range kinds.All() {
 		names = append(names, k.Name)
 	}
 	return names, cobra.ShellCompDirectiveDefault

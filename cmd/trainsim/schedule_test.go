@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 )
 
 func TestScheduleText(t *testing.T) {
@@ -145,7 +145,7 @@ func TestScheduleErrors(t *testing.T) {
 // Every schedule that list shows can be drawn with the defaults.
 func TestEveryScheduleDraws(t *testing.T) {
 	t.Chdir(t.TempDir())
-	for _, k := range schedule.Kinds() {
+	for _, k := range kinds.All() {
 		r := trainsim("schedule", k.Name, "-q", "--format", "svg", "-o", filepath.Join("out", k.Name+".svg"))
 		assert.Equal(t, exitOK, r.code, "%s: %s", k.Name, r.stderr)
 	}

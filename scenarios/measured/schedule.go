@@ -3,7 +3,7 @@ package measured
 import (
 	"strings"
 
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim/step"
 )
 
@@ -36,13 +36,13 @@ func (r *runRow) kind(s *step.Schedule, pp int) {
 		s.Kind, s.MemoryCap = "zb-auto", int(base[0]-'0')*pp
 		return
 	}
-	k, err := schedule.Find(name)
+	k, err := kinds.Find(name)
 	if err != nil {
 		r.skip("schedule", "%v", err)
 		s.Kind = "1f1b"
 		return
 	}
-	s.Kind, s.VirtualStages = k.Name, k.Chunks()
+	s.Kind, s.VirtualStages = k.Name, k.Chunks
 	s.BlockingP2P = k.Name == "1f1b"
 }
 

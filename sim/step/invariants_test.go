@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/memory"
-	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
@@ -131,7 +131,7 @@ func TestBubbleShrinksWithMicrobatches(t *testing.T) {
 
 // Every schedule of package schedule runs in the simulation without deadlock.
 func TestEverySchedule(t *testing.T) {
-	for _, k := range schedule.Kinds() {
+	for _, k := range kinds.All() {
 		t.Run(k.Name, func(t *testing.T) {
 			c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 			c.Schedule.VirtualStages = 0
@@ -145,7 +145,7 @@ func TestEverySchedule(t *testing.T) {
 // No tensor of a micro-batch outlives its step: between steps there are only
 // weights, gradients and optimizer state.
 func TestNothingStaysBehind(t *testing.T) {
-	for _, k := range schedule.Kinds() {
+	for _, k := range kinds.All() {
 		c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 		c.Schedule.VirtualStages = 0
 		res := run(t, c, step.Options{})

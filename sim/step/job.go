@@ -1,11 +1,13 @@
 package step
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"trainsim/interconnect"
 	"trainsim/schedule"
+	"trainsim/schedule/kinds"
 	"trainsim/sim/model"
 )
 
@@ -120,7 +122,7 @@ var costDependent = map[string]bool{
 
 // canonical returns a schedule's own name for any of its names.
 func canonical(kind string) string {
-	if k, err := schedule.Find(kind); err == nil {
+	if k, err := kinds.Find(kind); err == nil {
 		return k.Name
 	}
 	return kind
@@ -133,7 +135,7 @@ func (j *Job) makeProgram(o schedule.Options) error {
 	if c.Kind == "csv" {
 		j.Program, err = schedule.ParseCSV(strings.NewReader(c.CSV), c.File)
 	} else {
-		j.Program, err = schedule.Build(c.Kind, o)
+		j.Program, err = kinds.Build(context.Background(), c.Kind, o)
 	}
 	if err != nil {
 		return err

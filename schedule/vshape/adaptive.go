@@ -1,0 +1,101 @@
+package vshape
+
+import (
+	"fmt"
+
+	"trainsim/schedule"
+)
+
+// maxAdaptiveRanks bounds the search over building blocks, whose candidates
+// grow with the ranks and whose cost grows with the square of the schedule.
+const maxAdaptiveRanks = 16
+
+// buildVAdaptive searches building blocks on the V placement for the shortest
+// schedule whose activations stay under a cap: each block is repeated,
+// squeezed, and its warm-up and cool-down reordered.
+func buildVAdaptive(req *schedule.Request) (*schedule.Program, error) {
+	if err := req.Costs.Validate(2 * req.Ranks); err != nil {
+		return nil, err
+	}
+	if req.Ranks < 2 || req.Ranks > maxAdaptiveRanks {
+		return nil, req.Refuse("ranks", req.Ranks, fmt.Sprintf("between 2 and %d, as building blocks are searched", maxAdaptiveRanks),
+			func(x int) bool { return x >= 2 && x <= maxAdaptiveRanks })
+	}
+	limit := req.MemoryCap
+	if limit == 0 {
+		limit = 2 * req.Ranks
+	}
+	var best *schedule.Program
+	shortest := 0.0
+	eachBlock(req.Ranks, func(block [][blockKinds]int) bool {
+		g, peak := adaptBlock(req.Ranks, req.Microbatches, block, min(2*req.Ranks, limit))
+		if peak > 2*req.Ranks || peak > limit {
+			return false
+		}
+		if g == nil {
+			return true
+		}
+		p := req.Program(2, schedule.Wave)
+		p.Lists = g.splitLists(req.Microbatches)
+		if span, ok := longestSpan(p, req.Costs); ok && (best == nil || span < shortest) {
+			best, shortest = p, span
+		}
+		return true
+	})
+	if best == nil {
+		return nil, fmt.Errorf("schedule %s: no building block for %d ranks and %d micro-batches keeps within %d chunk activations; raise the memory cap, at most %d are of use",
+			req.Kind.Name, req.Ranks, req.Microbatches, limit, 2*req.Ranks)
+	}
+	return best, nil
+}
+
+// longestSpan returns the longest rank's span, the quantity that the search
+// makes small.
+func longestSpan(p *schedule.Program, costs schedule.Costs) (span float64, ok bool) {
+	r, err := p.Execute(costs)
+	if err != nil {
+		return 0, false
+	}
+	for _, s := range r.Span {
+		span = max(span, s)
+	}
+	return span, true
+}
+
+// adaptBlock turns a building block into a schedule of m micro-batches. The
+// grid is nil if the block does not lead to one; peak is the most live
+// activations, of the block where it is refused for that.
+func adaptBlock(p, m int, block [][blockKinds]int, limit int) (*blockGrid, int) {
+	padded := max(m, 2*p) // warm-up is only regular with enough micro-batches
+	g := newBlockGrid(p, padded, block)
+	first := g.limit
+	if m == padded && first > limit || first > 2*p {
+		return nil, first
+	}
+	if !g.squeeze(padded) || !g.warmUp(padded) || !g.squeeze(padded) || g.peak() > first {
+		return nil, first
+	}
+	if m < padded {
+		peak := g.peak()
+		g.dropAbove(m)
+		if m <= p && 2*m <= limit {
+			g.delayWeights(min(2*p, peak))
+		}
+		if !g.squeeze(m) {
+			return nil, first
+		}
+		first = g.peak()
+		if first > limit {
+			return nil, first
+		}
+	}
+	if !g.coolDown(m) {
+		return nil, first
+	}
+	g.fillGaps(m)
+	g.relabelWeights()
+	if g.peak() > first || !g.complete(m) {
+		return nil, min(g.peak(), first)
+	}
+	return g, g.peak()
+}
