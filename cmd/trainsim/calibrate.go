@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,10 +30,10 @@ func newCalibrateCommand(a *app) *cobra.Command {
 		Short: "Fit a preset to measurements of one's own",
 		Long: `calibrate fits a device preset to measured kernels, or the links of a cluster
 preset to measured collectives, prints the errors before and after, and writes
-the result as a preset file for scenarios and "trainsim validate". The tables
-are those that validate reads. Rows of other GPUs are left out, and collectives
-that the cluster cannot run; a table of one GPU only is taken for the device
-whatever it calls it.`,
+what differs as a preset file that stands on that preset, for scenarios and
+"trainsim validate". The tables are those that validate reads. Rows of other GPUs
+are left out, and collectives that the cluster cannot run; a table of one GPU
+only is taken for the device whatever it calls it.`,
 		Example: `  trainsim calibrate --gpu h100-sxm5-80gb kernels.csv --out my-h100.toml
   trainsim validate kernels.csv --gpu my-h100.toml
   trainsim calibrate --cluster dgx-h100 collectives.csv`,
@@ -50,10 +51,22 @@ func (c *calibrateCommand) run(_ *cobra.Command, args []string) error {
 	switch {
 	case (c.gpu == "") == (c.cluster == ""):
 		return usagef("calibrate fits one preset: write --gpu NAME or --cluster NAME")
+	case sameFile(c.gpu+c.cluster, c.out):
+		return usagef("%s cannot stand on itself: write another file with --out", c.out)
 	case c.gpu != "":
 		return c.device(args)
 	}
 	return c.links(args)
+}
+
+// sameFile reports whether a preset's name is the path of the file at another one.
+func sameFile(name, path string) bool {
+	a, err := os.Stat(name)
+	if err != nil {
+		return false
+	}
+	b, err := os.Stat(path)
+	return err == nil && os.SameFile(a, b)
 }
 
 // file returns where the preset goes.
@@ -104,14 +117,7 @@ func (c *calibrateCommand) device(paths []string) error {
 	}
 	fmt.Fprintf(c.stdout, "%s before\n%s\nafter\n%s", d.Name, before, after)
 	comment := fittedTo("gpu preset "+c.gpu, paths, after.String())
-	return c.writePreset(c.gpu, func(w io.Writer) error {
-		for _, line := range comment {
-			if _, err := fmt.Fprintf(w, "# %s\n", line); err != nil {
-				return err
-			}
-		}
-		return fitted.Encode(w)
-	})
+	return c.writePreset(c.gpu, func(w io.Writer) error { return scenarios.WriteGPU(w, c.gpu, &fitted, comment) })
 }
 
 // takeFor takes the rows of a table with a single GPU for the device.

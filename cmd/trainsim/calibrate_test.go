@@ -45,6 +45,11 @@ func TestCalibrateGPU(t *testing.T) {
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "# The gpu preset a100-sxm4-80gb, fitted by trainsim calibrate to kernels.csv")
+	assert.Contains(t, string(text), "\npreset = \"a100-sxm4-80gb\"\n\n[power]\n")
+	assert.NotContains(t, string(text), "[streaming]", "nothing of it was fitted")
+	r = trainsim("calibrate", "--gpu", out, table, "--out", out)
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, "cannot stand on itself")
 }
 
 // Links that are slower than the preset's are found again.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -176,18 +174,7 @@ func (f *ClusterFit) minimise() error {
 // Write writes the fitted cluster as a preset file that stands on its base:
 // the comment's lines, then what was fitted.
 func (f *ClusterFit) Write(w io.Writer, comment []string) error {
-	base := f.Base
-	if info, err := os.Stat(base); err == nil && !info.IsDir() {
-		if full, err := filepath.Abs(base); err == nil {
-			base = full
-		}
-	}
-	for _, line := range comment {
-		if _, err := fmt.Fprintf(w, "# %s\n", line); err != nil {
-			return err
-		}
-	}
-	if _, err := fmt.Fprintf(w, "preset = %q\n", base); err != nil {
+	if err := scenarios.WritePresetHead(w, f.Base, comment); err != nil {
 		return err
 	}
 	for _, k := range f.knobs {

@@ -13,7 +13,8 @@ import (
 )
 
 // Device describes a GPU: what its data sheet says, and the fitted parameters
-// that turn a Kernel into a time. A preset file holds one Device.
+// that turn a Kernel into a time. A preset file holds one Device, or what differs
+// from that of another file.
 type Device struct {
 	// Name is the preset's name; it is not part of the file.
 	Name string `toml:"-"`
@@ -102,7 +103,7 @@ func firstOf(a, b FLOPS) FLOPS {
 	return b
 }
 
-// Decode reads a preset file in TOML. Unknown keys and impossible figures are errors.
+// Decode reads a preset file in TOML that stands on no other. Unknown keys and impossible figures are errors.
 func Decode(name string, r io.Reader) (*Device, error) {
 	d := &Device{Name: name}
 	if err := toml.NewDecoder(r).DisallowUnknownFields().Decode(d); err != nil {
@@ -126,14 +127,6 @@ func explain(err error) error {
 		return fmt.Errorf("%d:%d: %w", row, column, err)
 	}
 	return err
-}
-
-// Encode writes the device as a preset file.
-func (d *Device) Encode(w io.Writer) error {
-	if err := toml.NewEncoder(w).Encode(d); err != nil {
-		return fmt.Errorf("gpu preset %q: %w", d.Name, err)
-	}
-	return nil
 }
 
 // Validate reports every figure that the cost model cannot work with.

@@ -47,7 +47,7 @@ func TestPresetsDecodeAndRoundTrip(t *testing.T) {
 	assert.NotEmpty(t, all)
 	for _, d := range all {
 		var buf bytes.Buffer
-		require.NoError(t, d.Encode(&buf), d.Name)
+		require.NoError(t, toml.NewEncoder(&buf).Encode(d), d.Name)
 		again, err := Decode(d.Name, &buf)
 		require.NoError(t, err, d.Name)
 		assert.Equal(t, d, again, d.Name)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/pelletier/go-toml/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -44,7 +45,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var out bytes.Buffer
-		require.NoError(t, d.Encode(&out))
+		require.NoError(t, toml.NewEncoder(&out).Encode(d))
 		_, err = Decode("f", &out)
 		assert.NoError(t, err)
 	})
