@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"sim/step":           {"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace"},
 	"sim/report":         {"sim", "sim/trace", "sim/step"},
 	"scenarios":          {"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/step"},
-	"scenarios/measured": {"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input", "sim/step", "scenarios"},
+	"scenarios/measured": {"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input", "sim/step", "sim/report", "scenarios"},
 	"plots":              {"sim", "sim/trace", "sim/report"},
 	"cmd/trainsim": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -78,13 +79,13 @@ func (c *calibrateCommand) file(name string) string {
 }
 
 // open calls read with the content of each file.
-func (c *calibrateCommand) open(paths []string, read func(r io.Reader, path string) error) error {
+func (c *calibrateCommand) open(paths []string, read func(text []byte, path string) error) error {
 	for _, path := range paths {
 		text, err := c.readFile(path)
 		if err != nil {
 			return badInput(fmt.Errorf("%s: %w", path, cause(err)))
 		}
-		if err := read(strings.NewReader(string(text)), path); err != nil {
+		if err := read(text, path); err != nil {
 			return err
 		}
 	}
@@ -98,8 +99,8 @@ func (c *calibrateCommand) device(paths []string) error {
 		return badInput(err)
 	}
 	var all []gpu.Measurement
-	err = c.open(paths, func(r io.Reader, path string) error {
-		rows, err := gpu.ReadMeasurements(r, filepath.Base(path))
+	err = c.open(paths, func(text []byte, path string) error {
+		rows, err := gpu.ReadMeasurements(bytes.NewReader(text), filepath.Base(path))
 		if err != nil {
 			return badInput(err)
 		}
@@ -146,8 +147,8 @@ func ofDevice(ms []gpu.Measurement, d *gpu.Device) []*gpu.Measurement {
 // links fits a cluster to collectives.
 func (c *calibrateCommand) links(paths []string) error {
 	var all []measured.Collective
-	err := c.open(paths, func(r io.Reader, path string) error {
-		rows, err := measured.ReadCollectives(r, path, c.cluster)
+	err := c.open(paths, func(text []byte, path string) error {
+		rows, err := measured.ReadCollectives(text, path, c.cluster)
 		all = append(all, rows...)
 		return err
 	})

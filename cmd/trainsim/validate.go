@@ -82,7 +82,7 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 	if err := checkFigure(v.plot); err != nil {
 		return err
 	}
-	var all []predictor
+	var all []measured.Row
 	for _, path := range args {
 		rows, err := v.read(path)
 		if err != nil {
@@ -91,9 +91,6 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 		all = append(all, rows...)
 	}
 	score, err := v.score(cmd.Context(), all)
-	if err == nil {
-		err = v.addDoubts(cmd.Context(), all, score)
-	}
 	if err != nil {
 		return err
 	}
@@ -108,30 +105,41 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 	return v.draw(score)
 }
 
-// score predicts all rows, several at a time. A row that fails is skipped with
-// the reason; only an interrupted command fails.
-func (v *validateCommand) score(ctx context.Context, all []predictor) (*report.Score, error) {
-	bar := v.progress(len(all), "predicting")
-	err := inParallel(ctx, v.jobs, len(all), func(i int) error {
-		p := &all[i]
-		if p.predict != nil {
-			if err := guarded(func(int) error { return p.predict(ctx, &p.row) }, i); err != nil {
-				if ctx.Err() != nil {
-					return ctx.Err()
-				}
-				p.row.Skipped = err.Error()
+// read reads a table.
+func (v *validateCommand) read(path string) ([]measured.Row, error) {
+	text, err := v.readFile(path)
+	if err != nil {
+		return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+	}
+	name := path
+	if path == "-" {
+		name = "standard input"
+	}
+	rows, err := measured.Read(text, name, measured.Options{GPU: v.gpu, Cluster: v.cluster})
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return rows, nil
+}
+
+// score predicts all rows, several at a time, and scores them.
+func (v *validateCommand) score(ctx context.Context, rows []measured.Row) (*report.Score, error) {
+	bar := v.progress(len(rows), "predicting")
+	err := measured.Predict(ctx, rows, func(ctx context.Context, n int, do func(int) error) error {
+		return inParallel(ctx, v.jobs, n, func(i int) error {
+			if err := do(i); err != nil {
+				return err
 			}
-		}
-		return bar.Add(1)
+			return bar.Add(1)
+		})
 	})
+	if err == nil {
+		err = bar.Finish()
+	}
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]report.Scored, len(all))
-	for i := range all {
-		rows[i] = all[i].row
-	}
-	return report.NewScore(rows), bar.Finish()
+	return measured.NewScore(ctx, rows, func(ctx context.Context, n int, do func(int) error) error { return inParallel(ctx, v.jobs, n, do) })
 }
 
 // draw writes the figure of predicted against measured times, or memory where

@@ -12,12 +12,12 @@ import (
 	"trainsim/sim/model"
 )
 
-// runRow is one record of a table of runs. Only the first thing wrong with it
+// record is one record of a table of runs. Only the first thing wrong with it
 // is kept: it is the reason to skip the row.
-type runRow struct {
+type record struct {
 	file    string
 	header  *header
-	record  []string
+	cells   []string
 	place   func(field int) (line, column int)
 	skipped string
 	// preset is the model that a table names; nil where columns describe it.
@@ -27,16 +27,16 @@ type runRow struct {
 }
 
 // at returns where a column's cell stands; the row's start if it has none.
-func (r *runRow) at(column string) (line, col int) {
+func (r *record) at(column string) (line, col int) {
 	i, ok := r.header.index[column]
-	if !ok || i >= len(r.record) {
+	if !ok || i >= len(r.cells) {
 		i = 0
 	}
 	return r.place(i)
 }
 
 // skip notes why the row cannot be run.
-func (r *runRow) skip(column, format string, args ...any) {
+func (r *record) skip(column, format string, args ...any) {
 	if r.skipped != "" {
 		return
 	}
@@ -45,9 +45,9 @@ func (r *runRow) skip(column, format string, args ...any) {
 	r.skipped = p.String()
 }
 
-func (r *runRow) text(column string) string {
-	if i, ok := r.header.index[column]; ok && i < len(r.record) {
-		if s := strings.TrimSpace(r.record[i]); s != "" {
+func (r *record) text(column string) string {
+	if i, ok := r.header.index[column]; ok && i < len(r.cells) {
+		if s := strings.TrimSpace(r.cells[i]); s != "" {
 			return s
 		}
 	}
@@ -55,7 +55,7 @@ func (r *runRow) text(column string) string {
 }
 
 // word reads one of a column's words; an empty cell is the first argument.
-func (r *runRow) word(column, otherwise string) string {
+func (r *record) word(column, otherwise string) string {
 	s := r.text(column)
 	values := columnValues(column)
 	switch {
@@ -70,14 +70,14 @@ func (r *runRow) word(column, otherwise string) string {
 
 func columnValues(name string) []string {
 	for i := range runColumns {
-		if runColumns[i].name == name {
-			return runColumns[i].values
+		if runColumns[i].Name == name {
+			return runColumns[i].Values
 		}
 	}
 	return nil
 }
 
-func (r *runRow) flag(column string) bool { return r.word(column, "0") == "1" }
+func (r *record) flag(column string) bool { return r.word(column, "0") == "1" }
 
 // maxCell bounds the counts of a row, so that products of a few of them are
 // exact.
@@ -85,7 +85,7 @@ const maxCell = 1 << 27
 
 // count reads a whole number of at least 1; an empty cell is otherwise, and an
 // error where otherwise is 0.
-func (r *runRow) count(column string, otherwise int) int {
+func (r *record) count(column string, otherwise int) int {
 	s := r.text(column)
 	if s == "" && otherwise > 0 {
 		return otherwise
@@ -99,7 +99,7 @@ func (r *runRow) count(column string, otherwise int) int {
 }
 
 // measure reads a measured figure, 0 where the cell is empty.
-func (r *runRow) measure(column string) float64 {
+func (r *record) measure(column string) float64 {
 	s := r.text(column)
 	if s == "" {
 		return 0

@@ -1,18 +1,12 @@
 package measured
 
 import (
-	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"strings"
-	"sync"
 
 	"trainsim/interconnect"
 	"trainsim/scenarios"
-	"trainsim/sim"
 )
 
 // Collective is one measured collective: a row of a table like nccl-tests'.
@@ -45,19 +39,29 @@ type Collective struct {
 // no longer count.
 const PeakBytes = 8 << 30
 
+// collectiveRows reads a table of measured collectives.
+func collectiveRows(text []byte, name string, o Options) ([]Row, error) {
+	rows, err := ReadCollectives(text, name, o.Cluster)
+	if err != nil {
+		return nil, err
+	}
+	var comms Communicators
+	out := make([]Row, len(rows))
+	for i := range rows {
+		c := &rows[i]
+		out[i] = timed(c.ID, c.Family, c.Seconds, c.Skipped, func() (float64, error) {
+			t, err := comms.Predict(c)
+			return t.Seconds(), err
+		})
+	}
+	return out, nil
+}
+
 var collectiveColumns = []string{"gpu_type", "gpus", "collective", "size_bytes", "time_us"}
 
-// IsCollectives reports whether a CSV header is that of a table of measured
+// isCollectives reports whether a CSV header is that of a table of measured
 // collectives.
-func IsCollectives(header []string) bool {
-	h := newHeader(header)
-	for _, c := range collectiveColumns {
-		if _, ok := h.index[c]; !ok {
-			return false
-		}
-	}
-	return true
-}
+func isCollectives(header []string) bool { return newHeader(header).has(collectiveColumns...) }
 
 // ReadCollectives reads a table of measured collectives, a CSV file with the
 // columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
@@ -70,36 +74,27 @@ func IsCollectives(header []string) bool {
 // one is made of the words alone. A row without size and time but with a peak
 // busbw_gb_s is compared at PeakBytes. What nccl-tests prints is read, too. A row that lacks a figure is returned with
 // Skipped set.
-func ReadCollectives(r io.Reader, name, cluster string) ([]Collective, error) {
-	text, err := io.ReadAll(r)
-	if err != nil {
-		return nil, err
-	}
-	if IsNCCLTests(text) {
+func ReadCollectives(text []byte, name, cluster string) ([]Collective, error) {
+	if isNCCLTests(text) {
+		var err error
 		if text, err = ncclTable(text, name); err != nil {
 			return nil, err
 		}
 	}
-	c := csv.NewReader(bytes.NewReader(text))
-	c.FieldsPerRecord = -1
-	record, err := c.Read()
-	if err != nil {
-		return nil, csvError(name, err)
-	}
-	h := newHeader(record)
-	if !IsCollectives(record) {
-		return nil, fileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
-	}
-	var out []Collective
-	err = eachRow(c, name, h, func(row *runRow) { out = append(out, row.collective(cluster)) })
+	t, err := openTable(text, name)
 	if err != nil {
 		return nil, err
 	}
-	return out, nil
+	if !t.has(collectiveColumns...) {
+		return nil, fileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
+	}
+	var out []Collective
+	err = t.each(func(r *record) { out = append(out, r.collective(cluster)) })
+	return out, err
 }
 
 // collective turns the row into a Collective.
-func (r *runRow) collective(cluster string) Collective {
+func (r *record) collective(cluster string) Collective {
 	line, _ := r.place(0)
 	out := Collective{
 		ID: fmt.Sprintf("%s:%d", filepath.Base(r.file), line), Family: r.text("gpu_type") + " " + r.text("collective"),
@@ -135,7 +130,7 @@ func (r *runRow) collective(cluster string) Collective {
 
 // peak turns a published peak bus bandwidth without a size into the time of a
 // large message at that rate. What a table calls a statement is none.
-func (r *runRow) peak(c *Collective) {
+func (r *record) peak(c *Collective) {
 	if c.Bytes != 0 || c.Seconds != 0 || r.text("busbw_gb_s") == "" {
 		return
 	}
@@ -152,7 +147,7 @@ func (r *runRow) peak(c *Collective) {
 }
 
 // settings reads how a benchmark was run.
-func (r *runRow) settings(words *machineWords) interconnect.Settings {
+func (r *record) settings(words *machineWords) interconnect.Settings {
 	s, err := ncclWords(r.text("algo_or_env"))
 	if err != nil {
 		r.skip("algo_or_env", "%v", err)
@@ -165,80 +160,4 @@ func (r *runRow) settings(words *machineWords) interconnect.Settings {
 		s.Algo = []string{"Ring", "Tree"}
 	}
 	return s
-}
-
-// Communicators builds the communicators of measured collectives, each once.
-// It is safe for concurrent use.
-type Communicators struct {
-	mu      sync.Mutex
-	known   map[string]*communicator
-	configs map[string]*interconnect.Config // clusters that are not read from presets
-}
-
-type communicator struct {
-	once     sync.Once
-	topology *interconnect.Topology
-	comm     *interconnect.Communicator
-	err      error
-}
-
-// Predict returns the time of a collective alone on its machine.
-func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
-	if c.Skipped != "" {
-		return 0, errors.New(c.Skipped)
-	}
-	key := fmt.Sprintf("%v %s %d %d %v", c.Op, c.Cluster, c.Nodes, c.Devices, c.Settings)
-	cs.mu.Lock()
-	if cs.known == nil {
-		cs.known = map[string]*communicator{}
-	}
-	m := cs.known[key]
-	if m == nil {
-		m = &communicator{}
-		cs.known[key] = m
-	}
-	cs.mu.Unlock()
-	m.once.Do(func() {
-		if config := cs.configs[c.Cluster]; config != nil {
-			m.build(c, config)
-		} else {
-			m.build(c, c.Machine)
-		}
-	})
-	if m.err != nil {
-		return 0, m.err
-	}
-	p := m.comm.Plan(c.Op, c.Bytes)
-	return p.Uncontended(m.topology), nil
-}
-
-// build makes the topology, with as many GPUs of each node as take part.
-func (m *communicator) build(c *Collective, config *interconnect.Config) {
-	if config == nil {
-		if config, _, m.err = scenarios.LoadCluster(c.Cluster); m.err != nil {
-			return
-		}
-	}
-	cfg := *config
-	cfg.Nodes = c.Nodes
-	used := c.Devices / c.Nodes
-	if used > cfg.GPUsPerNode && used <= cfg.NVLinkDomain && c.Devices%cfg.GPUsPerNode == 0 {
-		// The table counts a rack as one node.
-		cfg.Nodes, used = c.Devices/cfg.GPUsPerNode, cfg.GPUsPerNode
-	}
-	if used > cfg.GPUsPerNode {
-		m.err = fmt.Errorf("%d GPUs a node are more than the %d of cluster %q; name another", used, cfg.GPUsPerNode, c.Cluster)
-		return
-	}
-	for i := range used {
-		cfg.VisibleDevices = append(cfg.VisibleDevices, i)
-	}
-	if m.topology, m.err = interconnect.Build(cfg); m.err != nil {
-		return
-	}
-	devices := make([]int, c.Devices)
-	for i := range devices {
-		devices[i] = i
-	}
-	m.comm, m.err = m.topology.CommunicatorFor(c.Op, devices, c.Settings)
 }

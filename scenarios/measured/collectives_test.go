@@ -2,7 +2,6 @@ package measured
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,7 +23,7 @@ H100-SXM,8,1,all_dance,1024,10,
 `
 
 func TestCollectivesFindTheirMachines(t *testing.T) {
-	rows, err := ReadCollectives(strings.NewReader(collectivesTable), "dir/t.csv", "")
+	rows, err := ReadCollectives([]byte(collectivesTable), "dir/t.csv", "")
 	require.NoError(t, err)
 	require.Len(t, rows, 9)
 
@@ -50,7 +49,7 @@ func TestCollectivesFindTheirMachines(t *testing.T) {
 }
 
 func TestCollectivesArePredicted(t *testing.T) {
-	rows, err := ReadCollectives(strings.NewReader(collectivesTable), "t.csv", "")
+	rows, err := ReadCollectives([]byte(collectivesTable), "t.csv", "")
 	require.NoError(t, err)
 	var comms Communicators
 	for _, i := range []int{0, 1, 2} {
@@ -65,24 +64,24 @@ func TestCollectivesArePredicted(t *testing.T) {
 	assert.ErrorContains(t, err, `no cluster preset for 1 nodes of 16 "H100-SXM"`)
 	_, err = comms.Predict(&rows[5])
 	assert.ErrorContains(t, err, "MI210")
-	large, err := ReadCollectives(strings.NewReader(collectivesTable), "t.csv", "dgx-h100")
+	large, err := ReadCollectives([]byte(collectivesTable), "t.csv", "dgx-h100")
 	require.NoError(t, err)
 	_, err = comms.Predict(&large[7])
 	assert.ErrorContains(t, err, "16 GPUs a node are more than the 8")
 }
 
 func TestOneClusterForAllCollectives(t *testing.T) {
-	rows, err := ReadCollectives(strings.NewReader(collectivesTable), "t.csv", "dgx-a100")
+	rows, err := ReadCollectives([]byte(collectivesTable), "t.csv", "dgx-a100")
 	require.NoError(t, err)
 	assert.Equal(t, "dgx-a100", rows[5].Cluster)
 	assert.Empty(t, rows[5].Skipped)
-	_, err = ReadCollectives(strings.NewReader("a,b\n"), "t.csv", "")
+	_, err = ReadCollectives([]byte("a,b\n"), "t.csv", "")
 	assert.ErrorContains(t, err, "t.csv: is no table of collectives; write the columns gpu_type")
 }
 
 func ExampleReadCollectives() {
 	table := "gpu_type,gpus,collective,size_bytes,time_us\nH100-SXM,8,all_reduce,1073741824,4500\n"
-	rows, err := ReadCollectives(strings.NewReader(table), "nccl.csv", "")
+	rows, err := ReadCollectives([]byte(table), "nccl.csv", "")
 	if err != nil {
 		panic(err)
 	}
@@ -96,7 +95,7 @@ func FuzzReadCollectives(f *testing.F) {
 		f.Add("kind,gpu_type,gpus,nodes,interconnect,collective,size_bytes,time_us,busbw_gb_s\nmeasured,not stated,8,2,\"" + words + "\",all_reduce,,,40\n")
 	}
 	f.Fuzz(func(t *testing.T, table string) {
-		rows, err := ReadCollectives(strings.NewReader(table), "fuzz.csv", "")
+		rows, err := ReadCollectives([]byte(table), "fuzz.csv", "")
 		if err != nil {
 			return
 		}

@@ -1,14 +1,6 @@
 package measured
 
-import (
-	"encoding/csv"
-	"fmt"
-	"slices"
-	"strings"
-
-	"trainsim/scenarios"
-	"trainsim/sim/input"
-)
+import "slices"
 
 // Column documents one column of a table of measured runs.
 type Column struct {
@@ -20,24 +12,11 @@ type Column struct {
 
 // RunColumns returns the columns of a table of measured runs, in the order in
 // which they are usually written. Any order will do.
-func RunColumns() []Column {
-	out := make([]Column, len(runColumns))
-	for i, c := range runColumns {
-		out[i] = Column{c.name, c.required, c.values, c.text}
-	}
-	return out
-}
-
-type runColumn struct {
-	name     string
-	required bool
-	values   []string
-	text     string
-}
+func RunColumns() []Column { return slices.Clone(runColumns) }
 
 var flags = []string{"0", "1"}
 
-var runColumns = []runColumn{
+var runColumns = []Column{
 	{"id", true, nil, "free text; the part before its last dash is the row's family"},
 	{"source", false, nil, "free text"},
 	{"model", false, nil, "free text"},
@@ -96,58 +75,41 @@ var runColumns = []runColumn{
 	{"notes", false, nil, "free text"},
 }
 
-func columnNames(columns []runColumn) []string {
-	out := make([]string, len(columns))
-	for i := range columns {
-		out[i] = columns[i].name
+// rankMemoryColumns are the columns of a table of rank memory.
+var rankMemoryColumns = append([]Column{
+	{"source", false, nil, "free text"},
+	{"kind", false, nil, "free text"},
+	{"provenance", false, nil, "free text"},
+	{"notes", false, nil, "free text"},
+	{"model", true, nil, "name of a model preset, separators aside"},
+	{"layers", true, nil, "transformer layers; empty: the preset's"},
+	{"seq", true, nil, "tokens of a sequence"},
+	{"rank", true, nil, "global rank, from 0; tensor parallel varies fastest, then context, data and pipeline parallel"},
+	{"pp_stage", false, nil, "the rank's pipeline rank, from 0; empty: that of the rank"},
+	{"microbatches", true, nil, "micro-batches of a step and pipeline; empty: pp"},
+	{"microbatch_size", false, nil, "sequences of a micro-batch; empty: 1"},
+	{"max_allocated_mb", false, nil, "torch.cuda.max_memory_allocated in MiB"},
+	{"max_reserved_mb", false, nil, "torch.cuda.max_memory_reserved in MiB"},
+}, slices.Concat(ofRuns(true, "tp", "pp", "dp"), ofRuns(false, "cluster", "kv_heads", "cp", "ep", "etp", "dense_layers", "expert_capacity", "vpp", "fsdp", "sequence_parallel", "schedule",
+	"first_last_layers", "recompute", "zero", "precision", "grad_precision", "attention", "dropout", "overlap_grad_reduce", "overlap_param_gather", "overlap_tp"))...)
+
+// ofRuns returns columns of a table of runs.
+func ofRuns(required bool, names ...string) []Column {
+	var out []Column
+	for _, c := range runColumns {
+		if slices.Contains(names, c.Name) {
+			c.Required = required
+			out = append(out, c)
+		}
 	}
 	return out
 }
 
-// header knows where each column stands.
-type header struct {
-	names []string
-	index map[string]int
-}
-
-func newHeader(record []string) *header {
-	h := &header{index: make(map[string]int, len(record))}
-	for i, name := range record {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
-		h.names = append(h.names, name)
-		if _, twice := h.index[name]; !twice {
-			h.index[name] = i
-		}
-	}
-	return h
-}
-
-// check reports columns that a table of what does not have, that are missing
-// or stand there twice.
-func (h *header) check(file string, c *csv.Reader, columns []runColumn, what string) error {
-	var out []scenarios.Problem
-	known := columnNames(columns)
-	for i, name := range h.names {
-		line, column := c.FieldPos(i)
-		p := scenarios.Problem{File: file, Line: line, Column: column, Key: name}
-		switch {
-		case !slices.Contains(known, name):
-			p.Text = "is not a column of a table of " + what + "; " + input.DidYouMean(name, known)
-		case h.index[name] != i:
-			p.Text = "is a column twice; write it once"
-		default:
-			continue
-		}
-		out = append(out, p)
-	}
+// columnNames returns the names of columns.
+func columnNames(columns []Column) []string {
+	out := make([]string, len(columns))
 	for i := range columns {
-		c := &columns[i]
-		if _, ok := h.index[c.name]; c.required && !ok {
-			out = append(out, scenarios.Problem{File: file, Line: 1, Column: 1, Key: c.name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.name, c.text)})
-		}
+		out[i] = columns[i].Name
 	}
-	if len(out) == 0 {
-		return nil
-	}
-	return &scenarios.Errors{Problems: out}
+	return out
 }

@@ -1,13 +1,16 @@
-// Package measured reads tables of what was measured, and fits presets to them.
+// Package measured reads tables of what was measured, predicts every row and
+// scores the predictions; and it fits the links of a cluster to collectives.
 //
-// A row of a table becomes the job, the collective or the machine that was
-// measured, with the measured figures beside it. A row that is wrong or lacks
-// something is kept, with the reason; a table that is wrong is an
-// [*scenarios.Errors].
+// [Read] knows a table by its header: training runs, peak memory of single ranks,
+// kernels or collectives, or what nccl-tests prints. [Predict] fills in the
+// predictions and [NewScore] the errors. A row that is wrong or lacks something is
+// kept, with the reason; a table that is wrong is an [*scenarios.Errors].
 //
-// Files in reading order: runs.go, columns.go, cells.go, job.go and schedule.go
-// are tables of training runs; rankmemory.go adds peak memory of single ranks;
-// collectives.go, machines.go, ncclwords.go and nccltests.go are tables of
-// collectives and what nccl-tests prints; fit.go and fitlinks.go fit a cluster's
-// links to them.
+// Files in reading order: tables.go tells tables apart, score.go and doubts.go
+// score their rows, row.go is one of them. runs.go, job.go and schedule.go make
+// jobs of training runs; rankmemory.go and ranktable.go add peak memory of single
+// ranks, kernels.go kernels; collectives.go, nccltests.go, machines.go,
+// machinesmade.go, ncclwords.go and communicators.go collectives. presets.go, columns.go, table.go
+// and cells.go read what they all are made of. fit.go and fitlinks.go fit a
+// cluster's links.
 package measured

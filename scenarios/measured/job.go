@@ -10,15 +10,14 @@ import (
 	"trainsim/sim/step"
 )
 
-// read turns the row into a Run. Nothing but widths, degrees and settings goes
+// run turns the row into a training run. Nothing but widths, degrees and settings goes
 // into its Config: two rows that differ in free text have equal ones.
-func (r *runRow) read(known *machines) Run {
-	line, _ := r.at("id")
-	run := Run{ID: r.text("id"), Line: line, Quality: r.text("quality")}
+func (r *record) run(known *presets) trainingRun {
+	run := trainingRun{ID: r.text("id"), Quality: r.text("quality")}
 	run.Family = familyOf(run.ID)
 	run.OOM = r.word("outcome", "ok") == "oom"
 	run.MemoryBytes = int64(r.measure("peak_mem_gib") * (1 << 30))
-	run.MemoryMetric = MemoryMetric(r.word("mem_metric", string(Allocated)))
+	run.MemoryMetric = memoryMetric(r.word("mem_metric", string(allocated)))
 	cfg := r.config(known)
 	if cfg != nil && r.skipped == "" {
 		r.check(cfg)
@@ -35,8 +34,8 @@ func (r *runRow) read(known *machines) Run {
 }
 
 // config fills a Config from the cells; nil when there is no such cluster.
-func (r *runRow) config(known *machines) *step.Config {
-	base, err := known.find(r.text("cluster"))
+func (r *record) config(known *presets) *step.Config {
+	base, err := known.cluster(r.text("cluster"))
 	if err != nil {
 		r.skip("cluster", "%v", err)
 		return nil
@@ -94,7 +93,7 @@ func firstFlash(cfg *step.Config) bool {
 // wraps plain PyTorch modules, compiled in FP8, whose casts are too slow one by
 // one (torchao's float8 asks for it); ZeRO-1 beside separate attention kernels is
 // DeepSpeed's, which is older than Megatron-Core's distributed optimizer.
-func (r *runRow) framework(cfg *step.Config) string {
+func (r *record) framework(cfg *step.Config) string {
 	switch {
 	case cfg.Parallel.ZeRO >= 2 && cfg.Training.Precision == "fp8":
 		return "compiled"
@@ -117,7 +116,7 @@ const megatronVocab = 128
 // model reads the transformer. What the columns do not say follows from the
 // kind of block: gated blocks with RMS norms rotate queries and keys and have
 // no biases (Llama), the others learn positions and have biases (GPT).
-func (r *runRow) model(m *model.Config) {
+func (r *record) model(m *model.Config) {
 	if r.preset != nil {
 		*m = *r.preset
 		cut(m, int64(r.count("layers", int(m.Layers))))
@@ -154,7 +153,7 @@ func cut(m *model.Config, layers int64) {
 
 // experts reads what a mixture of experts and latent attention have beside the
 // rest.
-func (r *runRow) experts(m *model.Config) {
+func (r *record) experts(m *model.Config) {
 	for _, c := range []struct {
 		column string
 		to     *int64
@@ -170,7 +169,7 @@ func (r *runRow) experts(m *model.Config) {
 	m.ExpertCapacity = r.measure("expert_capacity")
 }
 
-func (r *runRow) parallel(p *step.Parallel) {
+func (r *record) parallel(p *step.Parallel) {
 	p.TP, p.PP, p.DP = r.count("tp", 0), r.count("pp", 0), r.count("dp", 0)
 	p.CP, p.EP, p.ETP = r.count("cp", 1), r.count("ep", 1), r.count("etp", p.TP)
 	p.SequenceParallel = r.flag("sequence_parallel")
@@ -190,7 +189,7 @@ const maxGPUs = 1 << 18
 
 // nodes spreads the job's GPUs over as few nodes as hold them, the same number
 // on each.
-func (r *runRow) nodes(cfg *step.Config) {
+func (r *record) nodes(cfg *step.Config) {
 	gpus, per := r.count("gpus", 0), max(cfg.Cluster.NodeGPUs(), 1)
 	if gpus > maxGPUs {
 		r.skip("gpus", "%d GPUs are more than are simulated; write at most %d", gpus, maxGPUs)
@@ -211,7 +210,7 @@ func (r *runRow) nodes(cfg *step.Config) {
 }
 
 // check asks the scenario's own checks whether the job can be.
-func (r *runRow) check(cfg *step.Config) {
+func (r *record) check(cfg *step.Config) {
 	var wrong *scenarios.Errors
 	if errors.As(scenarios.Check(cfg), &wrong) {
 		r.skip("id", "%v", &wrong.Problems[0])
@@ -220,7 +219,7 @@ func (r *runRow) check(cfg *step.Config) {
 
 // seconds returns the measured step time, from a rate where no time was
 // published: the rate times the time is the step's operations on a GPU.
-func (r *runRow) seconds(cfg *step.Config) float64 {
+func (r *record) seconds(cfg *step.Config) float64 {
 	rate := r.measure("tflops_per_gpu") * 1e12
 	if t := r.measure("iter_time_s"); t > 0 {
 		return t

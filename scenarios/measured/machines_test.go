@@ -1,7 +1,6 @@
 package measured
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -45,7 +44,7 @@ func TestPartsOfRacks(t *testing.T) {
 	const table = "gpu_type,gpus,nodes,interconnect,collective,algo_or_env,size_bytes,time_us\n" +
 		"GB200,12,3,\"NVL4 partitions, InfiniBand\",all_reduce,Ring,17179869184,159983\n" +
 		"GB200,24,6,\"NVL8 partitions, InfiniBand\",all_reduce,Ring,17179869184,83650\n"
-	rows, err := ReadCollectives(strings.NewReader(table), "t.csv", "")
+	rows, err := ReadCollectives([]byte(table), "t.csv", "")
 	require.NoError(t, err)
 	var comms Communicators
 	for i := range rows {
@@ -91,7 +90,7 @@ func TestPeaksAndStatements(t *testing.T) {
 		"measured,H200-SXM,16,2,InfiniBand,all_reduce,fp8e4m3,10737418240,55722.7,\n" +
 		"measured,GB200,72,1,NVL72,all_reduce,float32,8589934592,20299,\n" +
 		"measured,V100-PCIe-32GB,2,1,P2P off,all_reduce,float32,1024,10,\n"
-	rows, err := ReadCollectives(strings.NewReader(table), "t.csv", "")
+	rows, err := ReadCollectives([]byte(table), "t.csv", "")
 	require.NoError(t, err)
 	assert.True(t, rows[0].Peak)
 	assert.EqualValues(t, PeakBytes, rows[0].Bytes)

@@ -16,10 +16,9 @@ import (
 // memory and time. Times fall short by about a tenth: the grouped products and
 // the host's part in routing are known from one machine only.
 func TestRunsOfMixtures(t *testing.T) {
-	file, err := os.Open("testdata/experts_runs.csv")
+	text, err := os.ReadFile("testdata/experts_runs.csv")
 	require.NoError(t, err)
-	defer file.Close()
-	runs, err := ReadRuns(file, "experts_runs.csv")
+	runs, err := readRuns(text, "experts_runs.csv")
 	require.NoError(t, err)
 	require.Len(t, runs, 12)
 	var seconds, memory errorsOf

@@ -21,8 +21,8 @@ var (
 // ncclOps are the tests' names of the operations that are modelled.
 var ncclOps = []string{"all_reduce", "all_gather", "reduce_scatter", "alltoall", "broadcast", "reduce", "sendrecv"}
 
-// IsNCCLTests reports whether a text is what nccl-tests prints.
-func IsNCCLTests(text []byte) bool {
+// isNCCLTests reports whether a text is what nccl-tests prints.
+func isNCCLTests(text []byte) bool {
 	for line := range bytes.Lines(text) {
 		if ncclColumns.Match(unlabelled(line)) {
 			return true

@@ -32,7 +32,7 @@ func TestNCCLTestsOutput(t *testing.T) {
 	text := ncclOutput(ncclReduceColumns,
 		"     1048576        262144     float     sum      -1    80.00   13.1   24.6      0    79.0   13.2   24.8      0",
 		"     2097152        524288     float     sum      -1    120.5   17.4   32.6      0    119.0   17.6   33.0      0")
-	rows, err := ReadCollectives(strings.NewReader(text), "run/all_reduce_perf.out", "")
+	rows, err := ReadCollectives([]byte(text), "run/all_reduce_perf.out", "")
 	require.NoError(t, err)
 	require.Len(t, rows, 2)
 	r := rows[1]
@@ -42,23 +42,23 @@ func TestNCCLTestsOutput(t *testing.T) {
 	assert.InDelta(t, 120.5e-6, r.Seconds, 1e-12)
 
 	labelled := strings.ReplaceAll("# Collective test starting: alltoall_perf\n"+text, "\n", "\n0: ")
-	rows, err = ReadCollectives(strings.NewReader("0: "+labelled), "slurm-17.out", "dgx-h100")
+	rows, err = ReadCollectives([]byte("0: "+labelled), "slurm-17.out", "dgx-h100")
 	require.NoError(t, err)
 	require.Len(t, rows, 2, "as srun --label prints it, with the operation inside")
 	assert.Equal(t, interconnect.AllToAll, rows[0].Op)
 	assert.Equal(t, "dgx-h100", rows[0].Cluster)
 
-	rows, err = ReadCollectives(strings.NewReader(ncclOutput("root     time   algbw   busbw", " 1048576  262144  float  0  80.00  13.1  24.6")), "broadcast_perf", "")
+	rows, err = ReadCollectives([]byte(ncclOutput("root     time   algbw   busbw", " 1048576  262144  float  0  80.00  13.1  24.6")), "broadcast_perf", "")
 	require.NoError(t, err)
 	assert.InDelta(t, 80e-6, rows[0].Seconds, 1e-12, "without a column redop")
 }
 
 func TestNCCLTestsOutputThatLacksSomething(t *testing.T) {
 	row := "     1048576        262144     float     sum      -1    80.00   13.1   24.6      0"
-	_, err := ReadCollectives(strings.NewReader(ncclOutput(ncclReduceColumns, row)), "slurm-17.out", "")
+	_, err := ReadCollectives([]byte(ncclOutput(ncclReduceColumns, row)), "slurm-17.out", "")
 	assert.ErrorContains(t, err, "slurm-17.out: does not say which operation was tested; name the file like the program")
 	bare := "#       size         count      type   " + ncclReduceColumns + "\n" + row + "\n"
-	_, err = ReadCollectives(strings.NewReader(bare), "all_reduce_perf.txt", "")
+	_, err = ReadCollectives([]byte(bare), "all_reduce_perf.txt", "")
 	assert.ErrorContains(t, err, "that name the GPUs")
 }
 
@@ -66,10 +66,10 @@ func FuzzNCCLTests(f *testing.F) {
 	f.Add(ncclOutput(ncclReduceColumns, "1048576 262144 float sum -1 80.00 13.1 24.6 0"), "all_gather_perf")
 	f.Add("# size count type time\n1 2 \"x 3\n", "reduce_perf")
 	f.Fuzz(func(t *testing.T, text, name string) {
-		if !IsNCCLTests([]byte(text)) {
+		if !isNCCLTests([]byte(text)) {
 			return
 		}
-		rows, err := ReadCollectives(strings.NewReader(text), name, "")
+		rows, err := ReadCollectives([]byte(text), name, "")
 		if err == nil {
 			assert.LessOrEqual(t, len(rows), strings.Count(text, "\n")+1)
 		}

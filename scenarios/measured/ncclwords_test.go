@@ -1,7 +1,6 @@
 package measured
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,7 +55,7 @@ func TestNCCLVariablesOfATable(t *testing.T) {
 func TestNCCLVariablesAreHonoured(t *testing.T) {
 	const head = "gpu_type,gpus,collective,size_bytes,time_us,algo_or_env\n"
 	predict := func(env string) float64 {
-		rows, err := ReadCollectives(strings.NewReader(head+"H100-SXM,8,all_reduce,1073741824,4000,\""+env+"\"\n"), "t.csv", "")
+		rows, err := ReadCollectives([]byte(head+"H100-SXM,8,all_reduce,1073741824,4000,\""+env+"\"\n"), "t.csv", "")
 		require.NoError(t, err)
 		var comms Communicators
 		took, err := comms.Predict(&rows[0])
@@ -67,7 +66,7 @@ func TestNCCLVariablesAreHonoured(t *testing.T) {
 	for _, env := range []string{"NCCL_ALGO=Ring NCCL_PROTO=LL", "NCCL_MAX_NCHANNELS=2", "NCCL_NVLS_ENABLE=0", "NCCL_P2P_LEVEL=LOC"} {
 		assert.Greater(t, predict(env), 1.05*usual, env)
 	}
-	rows, err := ReadCollectives(strings.NewReader(head+"H100-SXM,8,all_reduce,1024,10,NCCL_CROSS_NIC=1\n"), "t.csv", "")
+	rows, err := ReadCollectives([]byte(head+"H100-SXM,8,all_reduce,1024,10,NCCL_CROSS_NIC=1\n"), "t.csv", "")
 	require.NoError(t, err)
 	assert.Contains(t, rows[0].Skipped, "algo_or_env: NCCL_CROSS_NIC is not modelled")
 }

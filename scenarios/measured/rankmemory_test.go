@@ -54,7 +54,7 @@ func (e *errorsOf) mean() float64 { return e.sum / e.n }
 
 // scoreRanks predicts every row.
 func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
-	rows, err := ReadRankMemory(strings.NewReader(table), "b200.csv", "")
+	rows, err := readRankMemory([]byte(table), "b200.csv", "")
 	require.NoError(t, err)
 	require.Len(t, rows, 96)
 	accounts := map[*step.Config][]step.RankMemory{}
@@ -107,8 +107,8 @@ func TestMemoryOfEveryRankAsPublished(t *testing.T) {
 // What a job has stands in columns: ids, sources and other words say nothing.
 func TestColumnsAloneDescribeAJob(t *testing.T) {
 	const head = "source,model,layers,microbatches,tp,pp,dp,seq,rank,max_allocated_mb"
-	row := func(head, line string) *RankMemory {
-		rows, err := ReadRankMemory(strings.NewReader(head+"\n"+line+"\n"), "t.csv", "")
+	row := func(head, line string) *rankPeak {
+		rows, err := readRankMemory([]byte(head+"\n"+line+"\n"), "t.csv", "")
 		require.NoError(t, err)
 		require.Empty(t, rows[0].Skipped)
 		return &rows[0]
@@ -138,7 +138,7 @@ func TestRowsOfRanksThatCannotRun(t *testing.T) {
 		"llama-3-8b,8,3,2,4,4096,7,1,10": `parallel.tp`,
 		"llama-3-8b,9,1,2,3,4096,1,0,10": `9`,
 	} {
-		rows, err := ReadRankMemory(strings.NewReader(head+"\n"+line+",\n"), "t.csv", "")
+		rows, err := readRankMemory([]byte(head+"\n"+line+",\n"), "t.csv", "")
 		require.NoError(t, err)
 		if want == "9" { // an uneven split is what systems make of it
 			assert.Empty(t, rows[0].Skipped, line)
@@ -147,7 +147,7 @@ func TestRowsOfRanksThatCannotRun(t *testing.T) {
 		assert.Contains(t, rows[0].Skipped, want, line)
 		assert.Nil(t, rows[0].Config, line)
 	}
-	_, err := ReadRankMemory(strings.NewReader("model,tp,pp,dp,seq,rang,max_reserved_mb\n"), "t.csv", "")
+	_, err := readRankMemory([]byte("model,tp,pp,dp,seq,rang,max_reserved_mb\n"), "t.csv", "")
 	assert.ErrorContains(t, err, `rang: is not a column of a table of rank memory; did you mean "rank"?`)
 	assert.ErrorContains(t, err, "rank: is missing")
 	assert.ErrorContains(t, err, "t.csv:1:1: layers: is missing; write a column layers (transformer layers; empty: the preset's)")
@@ -159,7 +159,7 @@ func FuzzReadRankMemory(f *testing.F) {
 	f.Add(lines[0] + lines[1])
 	f.Add("model,layers,tp,pp,dp,seq,microbatches,rank,max_reserved_mb\nllama-3-8b,2,1,1,1,8,,0,1\n")
 	f.Fuzz(func(t *testing.T, table string) {
-		rows, _ := ReadRankMemory(strings.NewReader(table), "fuzz.csv", "")
+		rows, _ := readRankMemory([]byte(table), "fuzz.csv", "")
 		for i := range rows {
 			if (rows[i].Config == nil) != (rows[i].Skipped != "") {
 				t.Fatalf("row %d: a job and a reason, or neither: %q", i, rows[i].Skipped)

@@ -21,10 +21,10 @@ func runsTable(t testing.TB) string {
 	return string(text)
 }
 
-func readRuns(t testing.TB, table string) map[string]Run {
-	runs, err := ReadRuns(strings.NewReader(table), "runs.csv")
+func runsByID(t testing.TB, table string) map[string]trainingRun {
+	runs, err := readRuns([]byte(table), "runs.csv")
 	require.NoError(t, err)
-	out := map[string]Run{}
+	out := map[string]trainingRun{}
 	for _, r := range runs {
 		out[r.ID] = r
 	}
@@ -32,7 +32,7 @@ func readRuns(t testing.TB, table string) map[string]Run {
 }
 
 func TestPublishedRunsBecomeJobs(t *testing.T) {
-	runs := readRuns(t, runsTable(t))
+	runs := runsByID(t, runsTable(t))
 	require.Len(t, runs, 14)
 	for id, r := range runs {
 		assert.Empty(t, r.Skipped, id)
@@ -62,7 +62,7 @@ func TestPublishedRunsBecomeJobs(t *testing.T) {
 }
 
 func TestRunsWithSchedules(t *testing.T) {
-	runs := readRuns(t, runsTable(t))
+	runs := runsByID(t, runsTable(t))
 	plain := runs["zb-0007"].Config.Schedule
 	assert.Equal(t, "1f1b", plain.Kind)
 	assert.True(t, plain.BlockingP2P)
@@ -85,7 +85,7 @@ func TestRunsWithSchedules(t *testing.T) {
 }
 
 func TestRunsOutOfMemory(t *testing.T) {
-	r := readRuns(t, runsTable(t))["bloom-0098"]
+	r := runsByID(t, runsTable(t))["bloom-0098"]
 	assert.True(t, r.OOM)
 	assert.Zero(t, r.Seconds)
 	assert.Empty(t, r.Skipped)
@@ -94,7 +94,7 @@ func TestRunsOutOfMemory(t *testing.T) {
 // A run of FSDP with 53,248 tokens a micro-batch fits because its loss works on
 // 16-bit logits: with fp32 copies it would not.
 func TestFlashLossFits(t *testing.T) {
-	cfg := *readRuns(t, runsTable(t))["mpt-0212"].Config
+	cfg := *runsByID(t, runsTable(t))["mpt-0212"].Config
 	outcome := func() *step.OOM {
 		job, err := step.Build(&cfg)
 		require.NoError(t, err)
@@ -113,8 +113,8 @@ func TestFlashLossFits(t *testing.T) {
 func TestRatesBecomeTimes(t *testing.T) {
 	table := runsTable(t)
 	for _, id := range []string{"bloom-0046", "bloom-0144", "dgxc-0005", "mpt-0212"} {
-		whole := readRuns(t, table)[id]
-		rateOnly := readRuns(t, edit(t, table, func(row map[string]string) { row["iter_time_s"] = "" }))[id]
+		whole := runsByID(t, table)[id]
+		rateOnly := runsByID(t, edit(t, table, func(row map[string]string) { row["iter_time_s"] = "" }))[id]
 		assert.InEpsilon(t, whole.Seconds, rateOnly.Seconds, 0.01, id)
 	}
 }
@@ -122,13 +122,13 @@ func TestRatesBecomeTimes(t *testing.T) {
 // Free text decides nothing: rows that differ in it alone have equal jobs.
 func TestNamesDecideNothing(t *testing.T) {
 	table := runsTable(t)
-	before, err := ReadRuns(strings.NewReader(table), "runs.csv")
+	before, err := readRuns([]byte(table), "runs.csv")
 	require.NoError(t, err)
 	renamed := edit(t, table, func(row map[string]string) {
 		row["id"] = "x-" + row["id"][len(row["id"])-4:]
 		row["source"], row["model"], row["notes"] = "somewhere", "a model", "none"
 	})
-	after, err := ReadRuns(strings.NewReader(renamed), "other.csv")
+	after, err := readRuns([]byte(renamed), "other.csv")
 	require.NoError(t, err)
 	require.Len(t, after, len(before))
 	for i := range before {
@@ -184,7 +184,7 @@ func TestRowsThatCannotRunAreSkipped(t *testing.T) {
 					row[test.column] = test.value
 				}
 			})
-			r := readRuns(t, table)["zb-0007"]
+			r := runsByID(t, table)["zb-0007"]
 			assert.Nil(t, r.Config)
 			assert.Contains(t, r.Skipped, test.want)
 			assert.Regexp(t, `^runs\.csv:14:\d+: `, r.Skipped)
@@ -204,23 +204,12 @@ func TestBrokenTablesOfRuns(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			_, err := ReadRuns(strings.NewReader(test.table), "runs.csv")
+			_, err := readRuns([]byte(test.table), "runs.csv")
 			var all *scenarios.Errors
 			require.ErrorAs(t, err, &all)
 			assert.ErrorContains(t, err, test.want)
 		})
 	}
-}
-
-func TestHeadersTellTablesApart(t *testing.T) {
-	header := func(s string) []string { return strings.Split(s, ",") }
-	first, _, _ := strings.Cut(runsTable(t), "\n")
-	assert.True(t, IsRuns(header(first)))
-	assert.False(t, IsCollectives(header(first)))
-	collectives := header("gpu_type,gpus,collective,size_bytes,time_us")
-	assert.True(t, IsCollectives(collectives))
-	assert.False(t, IsRuns(collectives))
-	assert.Equal(t, header(first)[3], RunColumns()[3].Name)
 }
 
 func FuzzReadRuns(f *testing.F) {
@@ -233,7 +222,7 @@ func FuzzReadRuns(f *testing.F) {
 	f.Add(lines[0] + strings.Repeat(",", 43))
 	f.Add("id\n1")
 	f.Fuzz(func(t *testing.T, table string) {
-		runs, err := ReadRuns(strings.NewReader(table), "fuzz.csv")
+		runs, err := readRuns([]byte(table), "fuzz.csv")
 		if err != nil {
 			return
 		}

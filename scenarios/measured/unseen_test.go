@@ -24,10 +24,9 @@ var unseen = map[string]float64{
 }
 
 func TestUnseenRuns(t *testing.T) {
-	file, err := os.Open("testdata/unseen_runs.csv")
+	text, err := os.ReadFile("testdata/unseen_runs.csv")
 	require.NoError(t, err)
-	defer file.Close()
-	runs, err := ReadRuns(file, "unseen_runs.csv")
+	runs, err := readRuns(text, "unseen_runs.csv")
 	require.NoError(t, err)
 	errors := map[string]*errorsOf{}
 	for i := range runs {

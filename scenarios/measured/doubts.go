@@ -1,4 +1,4 @@
-package main
+package measured
 
 import (
 	"context"
@@ -40,39 +40,40 @@ var readings = []reading{
 	{"recompute = full", func(c *step.Config) { c.Training.Recompute = "full" }},
 }
 
-// addDoubts names the families whose measured memory fits other columns.
-func (v *validateCommand) addDoubts(ctx context.Context, all []predictor, score *report.Score) error {
+// doubts names the families whose measured memory fits other columns.
+func doubts(ctx context.Context, all []Row, score *report.Score, each Each) ([]string, error) {
+	var out []string
 	for i := range score.Families {
 		f := &score.Families[i]
 		if f.MemoryN < doubtRows || f.MemoryMAPE < doubtFrom {
 			continue
 		}
-		var rows []predictor
+		var rows []*Row
 		for k := range all {
-			if p := &all[k]; p.config != nil && p.row.Family == f.Family && p.row.MeasuredBytes != nil {
-				rows = append(rows, *p)
+			if r := &all[k]; r.config != nil && r.Family == f.Family && r.MeasuredBytes != nil {
+				rows = append(rows, r)
 			}
 		}
-		text, err := v.doubt(ctx, rows, f.MemoryMAPE)
+		text, err := doubt(ctx, rows, f.MemoryMAPE, each)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if text != "" {
-			score.Doubts = append(score.Doubts, f.Family+": "+text)
+			out = append(out, f.Family+": "+text)
 		}
 	}
-	return nil
+	return out, nil
 }
 
 // doubt finds the reading of a family's columns that its memory fits best; ""
 // where none fits well.
-func (v *validateCommand) doubt(ctx context.Context, rows []predictor, given float64) (string, error) {
+func doubt(ctx context.Context, rows []*Row, given float64, each Each) (string, error) {
 	best, least := "", doubtBelow
 	few := everyNth(rows, 1+len(rows)/doubtSample)
 	for _, r := range readings {
-		mean, err := v.memoryError(ctx, few, r)
+		mean, err := memoryError(ctx, few, r, each)
 		if err == nil && mean < 2*doubtBelow { // worth all rows
-			mean, err = v.memoryError(ctx, rows, r)
+			mean, err = memoryError(ctx, rows, r, each)
 		}
 		if err != nil {
 			return "", err
@@ -89,14 +90,14 @@ func (v *validateCommand) doubt(ctx context.Context, rows []predictor, given flo
 
 // memoryError is the mean error of the rows' memory under a reading; jobs that
 // cannot be count as missed by all of it.
-func (v *validateCommand) memoryError(ctx context.Context, rows []predictor, r reading) (float64, error) {
+func memoryError(ctx context.Context, rows []*Row, r reading, each Each) (float64, error) {
 	errors := make([]float64, len(rows))
-	err := inParallel(ctx, v.jobs, len(rows), func(i int) error {
+	err := each.call(ctx, len(rows), func(i int) error {
 		c := *rows[i].config
 		r.apply(&c)
 		errors[i] = 1
 		if ranks, err := accountOf(&c); err == nil {
-			s := rows[i].row
+			s := rows[i].Scored
 			s.PredictPeak(ranks)
 			errors[i] = math.Abs(float64(*s.PredictedBytes)/float64(*s.MeasuredBytes) - 1)
 		}
@@ -110,8 +111,8 @@ func (v *validateCommand) memoryError(ctx context.Context, rows []predictor, r r
 }
 
 // everyNth returns every n-th row.
-func everyNth(rows []predictor, n int) []predictor {
-	var out []predictor
+func everyNth(rows []*Row, n int) []*Row {
+	var out []*Row
 	for i := 0; i < len(rows); i += n {
 		out = append(out, rows[i])
 	}

@@ -1,4 +1,4 @@
-package main
+package measured
 
 import (
 	"cmp"
@@ -10,9 +10,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/gonum/stat"
-
-	"trainsim/scenarios/measured"
-	"trainsim/sim/step"
 )
 
 // Ten layouts of one 181B model on 384 A100 at one global batch rank as they did
@@ -21,24 +18,20 @@ import (
 // bigscience, train/tr11-176B-ml/chronicles-prequel.md). They span 110 to 134 s,
 // and single ones scatter by 1 to 3 %.
 func TestPublishedLayoutsRankAsMeasured(t *testing.T) {
-	f, err := os.Open("testdata/layouts-181b.csv")
+	text, err := os.ReadFile("testdata/layouts-181b.csv")
 	require.NoError(t, err)
-	defer f.Close()
-	runs, err := measured.ReadRuns(f, "layouts-181b.csv")
+	rows, err := Read(text, "layouts-181b.csv", Options{})
 	require.NoError(t, err)
-	measured, predicted := make([]float64, len(runs)), make([]float64, len(runs))
-	err = inParallel(context.Background(), 0, len(runs), func(i int) error {
-		res, err := step.Run(context.Background(), runs[i].Config, step.Options{NoRecording: true, Fold: true})
-		if err == nil {
-			measured[i], predicted[i] = runs[i].Seconds, res.StepTime.Seconds()
-		}
-		return err
-	})
-	require.NoError(t, err)
+	require.NoError(t, Predict(context.Background(), rows, atOnce))
+	measured, predicted := make([]float64, len(rows)), make([]float64, len(rows))
+	for i := range rows {
+		require.Empty(t, rows[i].Skipped)
+		measured[i], predicted[i] = *rows[i].Measured, *rows[i].Predicted
+	}
 	m, p := ranks(measured), ranks(predicted)
 	assert.Greater(t, stat.Correlation(m, p, nil), 0.75, "rank correlation of %v and %v", measured, predicted)
 	for i := range m {
-		assert.Equal(t, m[i] < 4, p[i] < 4, "%s: the four fastest are the four fastest", runs[i].ID)
+		assert.Equal(t, m[i] < 4, p[i] < 4, "%s: the four fastest are the four fastest", rows[i].ID)
 	}
 	assert.Less(t, predicted[slices.Index(m, 0)], 1.05*predicted[slices.Index(p, 0)], "the layout that was the fastest is within 5 % of the predicted one")
 }
