@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
@@ -16,8 +17,8 @@ import (
 // (no link counters, no spans in a run that ran out of memory at start) are
 // left out. The first figure that cannot be written is an error, together with
 // the paths written before it.
-func WriteAll(dir string, r *trace.Recording, rep *report.Report, o Options) ([]string, error) {
-	o, err := o.resolve()
+func WriteAll(dir string, r *trace.Recording, rep *report.Report, o chart.Options) ([]string, error) {
+	o, err := o.Resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func WriteAll(dir string, r *trace.Recording, rep *report.Report, o Options) ([]
 	for _, f := range standard {
 		fig, err := f.draw(r, rep, o)
 		if err != nil {
-			if isEmpty(err) {
+			if errors.As(err, new(chart.Empty)) {
 				continue
 			}
 			return paths, fmt.Errorf("%s: %w", f.name, err)
@@ -48,22 +49,16 @@ func WriteAll(dir string, r *trace.Recording, rep *report.Report, o Options) ([]
 // standard is the set of figures of one run.
 var standard = []struct {
 	name string
-	draw func(*trace.Recording, *report.Report, Options) (*Figure, error)
+	draw func(*trace.Recording, *report.Report, chart.Options) (*chart.Figure, error)
 }{
 	{"pipeline", Pipeline},
 	{"memory", Memory},
-	{"memory-stages", func(_ *trace.Recording, rep *report.Report, o Options) (*Figure, error) { return MemoryStages(rep, o) }},
-	{"breakdown", func(_ *trace.Recording, rep *report.Report, o Options) (*Figure, error) { return Breakdown(rep, o) }},
+	{"memory-stages", func(_ *trace.Recording, rep *report.Report, o chart.Options) (*chart.Figure, error) {
+		return MemoryStages(rep, o)
+	}},
+	{"breakdown", func(_ *trace.Recording, rep *report.Report, o chart.Options) (*chart.Figure, error) {
+		return Breakdown(rep, o)
+	}},
 	{"allocator", Allocator},
 	{"links", Links},
-}
-
-// isEmpty tells a run without data for a figure from a failure.
-func isEmpty(err error) bool {
-	for _, empty := range []error{errNoActions, errNoMemory, errNoStages, errNoTimes, errNoLinks, errNoSegments} {
-		if errors.Is(err, empty) {
-			return true
-		}
-	}
-	return false
 }

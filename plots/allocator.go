@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
 	"image/color"
 	"math"
@@ -9,11 +8,12 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
 
-var errNoSegments = errors.New("plots: the recording has no allocator's segments to draw")
+const errNoSegments = chart.Empty("plots: the recording has no allocator's segments to draw")
 
 // ribbonRows is over how many lines the addresses are wrapped.
 const ribbonRows = 18
@@ -22,11 +22,7 @@ const ribbonRows = 18
 // peak or where it ran out of memory, as a ribbon of addresses, wrapped into
 // lines: in use in the colour of its kind, idle in grey, with a stroke where a
 // segment begins. Gaps between segments are left out.
-func Allocator(rec *trace.Recording, rep *report.Report, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func Allocator(rec *trace.Recording, rep *report.Report, o chart.Options) (*chart.Figure, error) {
 	if rec.Blocks == nil {
 		return nil, errNoSegments
 	}
@@ -38,8 +34,8 @@ func Allocator(rec *trace.Recording, rep *report.Report, o Options) (*Figure, er
 	if rec.Blocks.Failed {
 		when = "when it ran out of memory"
 	}
-	title := o.title(rep, fmt.Sprintf("allocator of rank %d (stage %d) %s", rec.Blocks.Rank, rec.Blocks.Stage, when))
-	return newFigure(o, page{title: title, subtitle: r.facts(), legend: r.legend(), body: r.body}), nil
+	title := titleOf(o, rep, fmt.Sprintf("allocator of rank %d (stage %d) %s", rec.Blocks.Rank, rec.Blocks.Stage, when))
+	return chart.New(o, chart.Page{Title: title, Subtitle: r.facts(), Legend: r.legend(), Body: r.body})
 }
 
 // ribbon is the blocks end to end.
@@ -66,7 +62,7 @@ func newRibbon(blocks *trace.Blocks) *ribbon {
 				continue
 			}
 			r.used += b.Bytes
-			r.kinds[memoryIndex(b.Kind)] = true
+			r.kinds[chart.MemoryIndex(b.Kind)] = true
 		}
 	}
 	r.perRow = max(1, int64(math.Ceil(float64(r.total)/ribbonRows)))
@@ -81,30 +77,30 @@ func (r *ribbon) facts() string {
 	if r.pieces == 1 {
 		pieces = "one piece of"
 	}
-	return facts(
-		fmt.Sprintf("%s reserved in %d %s", gibibytes(float64(r.total)), len(r.segments), segments),
-		fmt.Sprintf("%s in use", gibibytes(float64(r.used))),
-		fmt.Sprintf("%s idle in %s %s", gibibytes(float64(r.total-r.used)), pieces, gibibytes(float64(r.largest))))
+	return chart.Facts(
+		fmt.Sprintf("%s reserved in %d %s", chart.Gibibytes(float64(r.total)), len(r.segments), segments),
+		fmt.Sprintf("%s in use", chart.Gibibytes(float64(r.used))),
+		fmt.Sprintf("%s idle in %s %s", chart.Gibibytes(float64(r.total-r.used)), pieces, chart.Gibibytes(float64(r.largest))))
 }
 
-func (r *ribbon) legend() []entry {
-	var out []entry
-	for i, m := range memoryStyles {
+func (r *ribbon) legend() []chart.LegendEntry {
+	var out []chart.LegendEntry
+	for i, m := range chart.MemoryStyles {
 		if r.kinds[i] {
-			out = append(out, entry{label: m.label, color: m.color})
+			out = append(out, chart.LegendEntry{Label: m.Label, Color: m.Color})
 		}
 	}
-	if r.kinds[len(memoryStyles)] {
-		out = append(out, entry{label: otherMemory.label, color: otherMemory.color})
+	if r.kinds[len(chart.MemoryStyles)] {
+		out = append(out, chart.LegendEntry{Label: chart.OtherMemory.Label, Color: chart.OtherMemory.Color})
 	}
-	return append(out, entry{label: "idle", color: idleGrey}, entry{label: "a segment begins", color: ink, mark: markLine})
+	return append(out, chart.LegendEntry{Label: "idle", Color: chart.IdleGrey}, chart.LegendEntry{Label: "a segment begins", Color: chart.Ink, Mark: chart.MarkLine})
 }
 
 // body draws the lines from the top.
-func (r *ribbon) body(c draw.Canvas, t theme) {
-	sty := t.text(13)
-	sty.XAlign, sty.YAlign = draw.XRight, yMiddle
-	left := c.Min.X + sty.Width("000.0 GiB") + t.pt(8)
+func (r *ribbon) body(c draw.Canvas, t chart.Theme) {
+	sty := t.Text(13)
+	sty.XAlign, sty.YAlign = draw.XRight, chart.YMiddle
+	left := c.Min.X + sty.Width("000.0 GiB") + t.Pt(8)
 	row := (c.Max.Y - c.Min.Y) / ribbonRows
 	place := func(at int64) (x, y vg.Length) {
 		line := at / r.perRow
@@ -117,22 +113,22 @@ func (r *ribbon) body(c draw.Canvas, t theme) {
 			break
 		}
 		_, y := place(from)
-		c.FillText(sty, vg.Point{X: left - t.pt(8), Y: y + row/2}, gibibytes(float64(from)))
+		c.FillText(sty, vg.Point{X: left - t.Pt(8), Y: y + row/2}, chart.Gibibytes(float64(from)))
 		end := min(1, float64(r.total-from)/float64(r.perRow))
-		fillRect(c, idleGrey, left, y+t.pt(3), left+vg.Length(end)*(c.Max.X-left), y+row-t.pt(3))
+		chart.FillRect(c, chart.IdleGrey, left, y+t.Pt(3), left+vg.Length(end)*(c.Max.X-left), y+row-t.Pt(3))
 	}
 	r.blocks(func(from, to int64, col color.RGBA) {
 		for from < to {
 			stop := min(to, (from/r.perRow+1)*r.perRow)
 			x0, y := place(from)
 			x1 := x0 + vg.Length(float64(stop-from)/float64(r.perRow))*(c.Max.X-left)
-			fillRect(c, col, x0, y+t.pt(3), x1, y+row-t.pt(3))
+			chart.FillRect(c, col, x0, y+t.Pt(3), x1, y+row-t.Pt(3))
 			from = stop
 		}
 	})
 	r.starts(func(at int64) {
 		x, y := place(at)
-		c.StrokeLine2(draw.LineStyle{Color: ink, Width: t.pt(0.75)}, x, y+t.pt(1.5), x, y+row-t.pt(1.5))
+		c.StrokeLine2(draw.LineStyle{Color: chart.Ink, Width: t.Pt(0.75)}, x, y+t.Pt(1.5), x, y+row-t.Pt(1.5))
 	})
 }
 
@@ -150,7 +146,7 @@ func (r *ribbon) blocks(visit func(from, to int64, col color.RGBA)) {
 		for _, b := range s {
 			next := color.RGBA{}
 			if b.Kind != "" {
-				next = MemoryColor(b.Kind)
+				next = chart.MemoryColor(b.Kind)
 			}
 			if next != col {
 				flush()

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/trace"
 )
 
@@ -21,7 +22,7 @@ func twoSegments() *trace.Recording {
 
 // Areas of colour are the shares of the bytes.
 func TestAllocatorAreas(t *testing.T) {
-	fig, err := Allocator(twoSegments(), nil, Options{})
+	fig, err := Allocator(twoSegments(), nil, chart.Options{})
 	require.NoError(t, err)
 	var first, second bytes.Buffer
 	require.NoError(t, fig.Encode(&first, "png"))
@@ -34,7 +35,7 @@ func TestAllocatorAreas(t *testing.T) {
 		for x := range img.Bounds().Dx() {
 			r, g, b, _ := img.At(x, y).RGBA()
 			for _, kind := range []string{"weights", "activations", "gradients"} {
-				c := MemoryColor(kind)
+				c := chart.MemoryColor(kind)
 				if uint8(r>>8) == c.R && uint8(g>>8) == c.G && uint8(b>>8) == c.B {
 					count[kind]++
 				}
@@ -46,8 +47,8 @@ func TestAllocatorAreas(t *testing.T) {
 }
 
 func TestAllocatorWithoutSegments(t *testing.T) {
-	_, err := Allocator(&trace.Recording{}, nil, Options{})
+	_, err := Allocator(&trace.Recording{}, nil, chart.Options{})
 	assert.ErrorIs(t, err, errNoSegments)
-	_, err = Allocator(twoSegments(), nil, Options{Width: 1})
+	_, err = Allocator(twoSegments(), nil, chart.Options{Width: 1})
 	assert.Error(t, err)
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"trainsim/plots/chart"
+	"trainsim/plots/timeline"
 	"trainsim/sim"
 	"trainsim/sim/trace"
 )
@@ -15,7 +17,7 @@ import (
 func busyRun() (*trace.Recording, synthetic) {
 	y := synthetic{pp: 4, m: 16, tp: 8, forward: 30 * sim.Millisecond, links: 16}
 	r, _ := y.build()
-	end := makespan(r)
+	end := timeline.Makespan(r)
 	const kernels = 250_000
 	for s := range y.pp {
 		lane := r.AddLane(trace.Lane{Rank: s * y.tp, Stage: s, Stream: trace.Compute})
@@ -32,11 +34,11 @@ func busyRun() (*trace.Recording, synthetic) {
 
 func BenchmarkFigures(b *testing.B) {
 	r, y := busyRun()
-	rep := y.report(makespan(r))
+	rep := y.report(timeline.Makespan(r))
 	for _, f := range standard {
 		b.Run("figure="+f.name, func(b *testing.B) {
 			for b.Loop() {
-				fig, err := f.draw(r, rep, Options{})
+				fig, err := f.draw(r, rep, chart.Options{})
 				require.NoError(b, err)
 				require.NoError(b, fig.Encode(io.Discard, "png"))
 			}
@@ -44,7 +46,7 @@ func BenchmarkFigures(b *testing.B) {
 	}
 	b.Run("figure=all", func(b *testing.B) {
 		for b.Loop() {
-			_, err := WriteAll(b.TempDir(), r, rep, Options{})
+			_, err := WriteAll(b.TempDir(), r, rep, chart.Options{})
 			require.NoError(b, err)
 		}
 	})

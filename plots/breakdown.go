@@ -1,27 +1,26 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
-	"image/color"
 	"slices"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
 
-var errNoTimes = errors.New("plots: the report has no time per stage to draw")
+const errNoTimes = chart.Empty("plots: the report has no time per stage to draw")
 
 // partStyle is how a part of a stage's step looks. Computation as a whole has
 // the colour of forward.
-func partStyle(p report.StagePart) style {
-	s := kindStyles[p.Kind]
+func partStyle(p report.StagePart) chart.Style {
+	s := chart.KindStyles[p.Kind]
 	if p.Kind == trace.Forward {
-		s.label = "computation (forward and backward)"
+		s.Label = "computation (forward and backward)"
 	}
 	return s
 }
@@ -29,16 +28,12 @@ func partStyle(p report.StagePart) style {
 // Breakdown draws where each stage's step goes: computation, what it waits for
 // and the bubble, stacked to the step time. Communication is what is exposed.
 // A report without times per stage is an error.
-func Breakdown(rep *report.Report, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func Breakdown(rep *report.Report, o chart.Options) (*chart.Figure, error) {
 	if rep == nil || len(rep.TimePerStage) == 0 {
 		return nil, errNoTimes
 	}
-	if len(rep.TimePerStage) > maxRows {
-		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(rep.TimePerStage), maxRows)
+	if len(rep.TimePerStage) > chart.MaxRows {
+		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(rep.TimePerStage), chart.MaxRows)
 	}
 	b := &breakdown{stages: rep.TimePerStage}
 	for _, s := range b.stages {
@@ -47,12 +42,12 @@ func Breakdown(rep *report.Report, o Options) (*Figure, error) {
 	if !(b.end > 0) {
 		return nil, errNoTimes
 	}
-	return newFigure(o, page{
-		title:    o.title(rep, "where each stage's step goes"),
-		subtitle: stepFacts(rep),
-		legend:   b.legend(),
-		body:     b.body,
-	}), nil
+	return chart.New(o, chart.Page{
+		Title:    titleOf(o, rep, "where each stage's step goes"),
+		Subtitle: stepFacts(rep),
+		Legend:   b.legend(),
+		Body:     b.body,
+	})
 }
 
 type breakdown struct {
@@ -68,62 +63,49 @@ func sumOf(s report.StageTime) float64 {
 	return sum
 }
 
-func (b *breakdown) legend() []entry {
-	var out []entry
+func (b *breakdown) legend() []chart.LegendEntry {
+	var out []chart.LegendEntry
 	for _, p := range report.StageParts {
 		if slices.ContainsFunc(b.stages, func(s report.StageTime) bool { return *p.Of(&s) > 0 }) {
 			style := partStyle(p)
-			out = append(out, entry{label: style.label, color: style.color})
+			out = append(out, chart.LegendEntry{Label: style.Label, Color: style.Color})
 		}
 	}
 	return out
 }
 
-func (b *breakdown) body(c draw.Canvas, t theme) {
-	u := timeUnit(b.end)
-	p := t.axes("time ("+u.name+"), communication where it is exposed", "")
-	n := len(b.stages)
-	p.X.Min, p.X.Max = 0, b.end*1.005
-	p.Y.Min, p.Y.Max = -float64(n)+0.5, 0.5
-	p.X.Tick.Marker = linearTicks(b.end, u, 10)
-	ticks := stageTicks(n, func(i int) string { return fmt.Sprintf("stage %d", b.stages[i].Stage) })
-	for i := range ticks {
-		ticks[i].Value = -ticks[i].Value
+func (b *breakdown) body(c draw.Canvas, t chart.Theme) {
+	u := chart.TimeUnit(b.end)
+	labels := make([]string, len(b.stages))
+	for i := 0; i < len(labels); i += chart.EveryRow(len(labels)) {
+		labels[i] = fmt.Sprintf("stage %d", b.stages[i].Stage)
 	}
-	p.Y.Tick.Marker = ticks
-	p.Y.Tick.Length, p.Y.Width = 0, 0
-	p.Add(t.grid(true, false), plotFunc(func(c draw.Canvas, p *plot.Plot) { b.drawBars(c, p, t) }))
-	p.Draw(draw.Crop(c, 0, -t.pt(14), 0, 0))
+	p := t.RowAxes("time ("+u.Name+"), communication where it is exposed", labels)
+	p.X.Min, p.X.Max = 0, b.end*1.005
+	p.X.Tick.Marker = chart.LinearTicks(b.end, u, 10)
+	p.Add(t.Grid(true, false), chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) { b.drawBars(c, p, t) }))
+	p.Draw(draw.Crop(c, 0, -t.Pt(14), 0, 0))
 }
 
-// barHalf is half the height of one of n bars.
-func barHalf(c draw.Canvas, t theme, n int) vg.Length {
-	return min(c.Size().Y/vg.Length(n)*0.38, t.pt(45))
+func (b *breakdown) drawBars(c draw.Canvas, p *plot.Plot, t chart.Theme) {
+	half := chart.BarHalf(c, t, len(b.stages))
+	for i := range b.stages {
+		drawParts(c, p, t, &b.stages[i], sumOf(b.stages[i]), c.Y(p.Y.Norm(-float64(i))), half)
+	}
 }
 
-func (b *breakdown) drawBars(c draw.Canvas, p *plot.Plot, t theme) {
-	half := barHalf(c, t, len(b.stages))
-	for i, s := range b.stages {
-		mid := c.Y(p.Y.Norm(-float64(i)))
-		sum := 0.0
-		for _, part := range report.StageParts {
-			if v := *part.Of(&s); v > 0 {
-				color := KindColor(part.Kind)
-				x0, x1 := snap(c.X(p.X.Norm(sum))), snap(c.X(p.X.Norm(sum+v)))
-				fillRect(c, color, x0, snap(mid-half), x1, snap(mid+half))
-				t.inside(c, percent(v/sumOf(s)), color, x0, x1, mid, half)
-				sum += v
-			}
+// drawParts stacks the parts of a step in a bar around mid, each with its share
+// of whole, and returns their sum.
+func drawParts(c draw.Canvas, p *plot.Plot, t chart.Theme, s *report.StageTime, whole float64, mid, half vg.Length) float64 {
+	sum := 0.0
+	for _, part := range report.StageParts {
+		if v := *part.Of(s); v > 0 {
+			color := chart.KindColor(part.Kind)
+			x0, x1 := chart.Snap(c.X(p.X.Norm(sum))), chart.Snap(c.X(p.X.Norm(sum+v)))
+			chart.FillRect(c, color, x0, chart.Snap(mid-half), x1, chart.Snap(mid+half))
+			t.Inside(c, chart.Percent(v/whole), color, x0, x1, mid, half)
+			sum += v
 		}
 	}
-}
-
-// inside writes text into a box of that colour where it fits.
-func (t theme) inside(c draw.Canvas, text string, fill color.RGBA, x0, x1, mid, half vg.Length) {
-	sty := t.text(13)
-	if half < t.pt(9) || sty.Width(text) >= x1-x0-4*dot {
-		return
-	}
-	sty.XAlign, sty.YAlign, sty.Color = draw.XCenter, yMiddle, onTop(fill)
-	c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: mid}, text)
+	return sum
 }

@@ -1,12 +1,13 @@
 package plots
 
 import (
-	"errors"
 	"math"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/plots/chart"
 )
 
 // Curve is the bus bandwidth of one collective over the size of its message.
@@ -18,16 +19,12 @@ type Curve struct {
 	Measured bool
 }
 
-var errNoCurves = errors.New("plots: no curve with a positive size and bandwidth to draw")
+const errNoCurves = chart.Empty("plots: no curve with a positive size and bandwidth to draw")
 
 // BusBW draws bus bandwidth over message size, the size on a logarithmic axis.
 // Values that are not positive and finite are left out; if none is left, that
 // is an error.
-func BusBW(curves []Curve, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func BusBW(curves []Curve, o chart.Options) (*chart.Figure, error) {
 	b := &busBW{lo: math.Inf(1)}
 	for _, c := range curves {
 		b.add(c)
@@ -40,7 +37,7 @@ func BusBW(curves []Curve, o Options) (*Figure, error) {
 	if title == "" {
 		title = "bus bandwidth over message size"
 	}
-	return newFigure(o, page{title: title, legend: b.legend(), body: b.body}), nil
+	return chart.New(o, chart.Page{Title: title, Legend: b.legend(), Body: b.body})
 }
 
 type busBW struct {
@@ -52,7 +49,7 @@ type busBW struct {
 func (b *busBW) add(c Curve) {
 	kept := Curve{Name: c.Name, Measured: c.Measured}
 	for i := range min(len(c.Size), len(c.BusBW)) {
-		if drawable(c.Size[i]) && drawable(c.BusBW[i]) {
+		if chart.Drawable(c.Size[i]) && chart.Drawable(c.BusBW[i]) {
 			kept.Size = append(kept.Size, c.Size[i])
 			kept.BusBW = append(kept.BusBW, c.BusBW[i])
 			b.lo, b.hi = min(b.lo, c.Size[i]), max(b.hi, c.Size[i])
@@ -72,49 +69,49 @@ func (b *busBW) color(i int) int {
 			seen[c.Name] = len(seen)
 		}
 	}
-	return seen[b.curves[i].Name] % len(series)
+	return seen[b.curves[i].Name]
 }
 
-func (b *busBW) legend() []entry {
-	var out []entry
+func (b *busBW) legend() []chart.LegendEntry {
+	var out []chart.LegendEntry
 	for i, c := range b.curves {
-		e := entry{label: c.Name, color: series[b.color(i)], mark: markLine}
+		e := chart.LegendEntry{Label: c.Name, Color: chart.SeriesColor(b.color(i)), Mark: chart.MarkLine}
 		if c.Measured {
-			e.label, e.mark = c.Name+" (measured)", markDot
+			e.Label, e.Mark = c.Name+" (measured)", chart.MarkDot
 		}
 		out = append(out, e)
 	}
 	return out
 }
 
-func (b *busBW) body(c draw.Canvas, t theme) {
-	u := pick(rateUnits, b.top)
-	p := t.axes("message size", "bus bandwidth ("+u.name+")")
+func (b *busBW) body(c draw.Canvas, t chart.Theme) {
+	u := chart.PickUnit(chart.RateUnits, b.top)
+	p := t.Axes("message size", "bus bandwidth ("+u.Name+")")
 	p.X.Min, p.X.Max = b.lo, b.hi
 	p.X.Scale = plot.LogScale{}
 	p.X.Tick.Marker = sizeTicks(b.lo, b.hi)
 	p.Y.Min, p.Y.Max = 0, b.top*1.08
-	p.Y.Tick.Marker = linearTicks(p.Y.Max, u, 8)
-	p.Add(t.grid(true, true), plotFunc(func(c draw.Canvas, p *plot.Plot) {
+	p.Y.Tick.Marker = chart.LinearTicks(p.Y.Max, u, 8)
+	p.Add(t.Grid(true, true), chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) {
 		for i := range b.curves {
 			b.drawCurve(c, p, t, i)
 		}
 	}))
-	p.Draw(draw.Crop(c, 0, -t.pt(18), 0, 0))
+	p.Draw(draw.Crop(c, 0, -t.Pt(18), 0, 0))
 }
 
-func (b *busBW) drawCurve(c draw.Canvas, p *plot.Plot, t theme, i int) {
-	curve, col := b.curves[i], series[b.color(i)]
+func (b *busBW) drawCurve(c draw.Canvas, p *plot.Plot, t chart.Theme, i int) {
+	curve, col := b.curves[i], chart.SeriesColor(b.color(i))
 	var pts []vg.Point
 	for k := range curve.Size {
 		pts = append(pts, vg.Point{X: c.X(p.X.Norm(curve.Size[k])), Y: c.Y(p.Y.Norm(curve.BusBW[k]))})
 	}
 	if !curve.Measured && len(pts) > 1 {
-		c.StrokeLines(draw.LineStyle{Color: col, Width: t.pt(2)}, pts)
+		c.StrokeLines(draw.LineStyle{Color: col, Width: t.Pt(2)}, pts)
 		return
 	}
 	for _, pt := range pts {
-		t.spot(c, pt, col, false)
+		t.Spot(c, pt, col, false)
 	}
 }
 
@@ -130,8 +127,8 @@ func sizeTicks(lo, hi float64) plot.ConstantTicks {
 		v := math.Pow(2, float64(e))
 		label := ""
 		if e%every == 0 {
-			u := pick(byteUnits, v)
-			label = sig(v/u.scale, 1) + " " + u.name
+			u := chart.PickUnit(chart.ByteUnits, v)
+			label = chart.Significant(v/u.Scale, 1) + " " + u.Name
 		}
 		out = append(out, plot.Tick{Value: v, Label: label})
 	}

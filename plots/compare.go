@@ -1,13 +1,13 @@
 package plots
 
 import (
-	"errors"
 	"fmt"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
@@ -20,7 +20,7 @@ type Case struct {
 	Recording *trace.Recording
 }
 
-var errNoCases = errors.New("plots: no report to compare")
+const errNoCases = chart.Empty("plots: no report to compare")
 
 // maxCases is how many bars a comparison has room for.
 const maxCases = 40
@@ -28,11 +28,7 @@ const maxCases = 40
 // Compare draws scenarios side by side: left, where the step of each goes, as a
 // mean over its stages; right, the peak memory of its fullest stage by kind
 // with the capacity. More than 40 cases, or none with a report, is an error.
-func Compare(cases []Case, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func Compare(cases []Case, o chart.Options) (*chart.Figure, error) {
 	if len(cases) > maxCases {
 		return nil, fmt.Errorf("plots: %d scenarios are more than the %d that a figure compares", len(cases), maxCases)
 	}
@@ -44,7 +40,7 @@ func Compare(cases []Case, o Options) (*Figure, error) {
 	if title == "" {
 		title = "where the step goes, and what memory it needs"
 	}
-	return newFigure(o, page{title: title, subtitle: k.facts(), body: k.body}), nil
+	return chart.New(o, chart.Page{Title: title, Subtitle: k.facts(), Body: k.body})
 }
 
 type comparison struct {
@@ -86,70 +82,65 @@ func (k *comparison) facts() string {
 			best = i
 		}
 	}
-	return facts("shortest step: "+k.names[best]+" with "+seconds(k.step[best]), "time is a mean over the stages, memory of the fullest stage")
+	return chart.Facts("shortest step: "+k.names[best]+" with "+chart.Seconds(k.step[best]), "time is a mean over the stages, memory of the fullest stage")
 }
 
 // body gives each half its own legend, because a colour stands for a kind of
 // work in the one and for a kind of memory in the other.
-func (k *comparison) body(c draw.Canvas, t theme) {
+func (k *comparison) body(c draw.Canvas, t chart.Theme) {
 	cut := c.Size().X * 0.58
-	left, right := draw.Crop(c, 0, cut-c.Size().X, 0, 0), draw.Crop(c, cut+t.pt(24), -t.pt(14), 0, 0)
+	left, right := draw.Crop(c, 0, cut-c.Size().X, 0, 0), draw.Crop(c, cut+t.Pt(24), -t.Pt(14), 0, 0)
 	times := breakdown{stages: k.times}
-	legend := drawLegend(left, t, times.legend())
+	legend := chart.DrawLegend(left, t, times.legend())
 	if k.memory.top > 0 {
-		legend = max(legend, drawLegend(right, t, k.memory.legend()))
+		legend = max(legend, chart.DrawLegend(right, t, k.memory.legend()))
 		k.drawMemory(draw.Crop(right, 0, 0, 0, -legend), t)
 	}
 	k.drawTimes(draw.Crop(left, 0, 0, 0, -legend), t)
 }
 
 // rows prepares a panel with a row a case from the top.
-func (k *comparison) rows(t theme, xLabel string, labels bool, width vg.Length) *plot.Plot {
-	p := t.axes(xLabel, "")
-	n := len(k.names)
-	p.Y.Min, p.Y.Max = -float64(n)+0.5, 0.5
-	var ticks plot.ConstantTicks
-	for i, name := range k.names {
+func (k *comparison) rows(t chart.Theme, xLabel string, labels bool, width vg.Length) *plot.Plot {
+	var names []string
+	for _, name := range k.names {
 		if !labels {
 			name = " "
 		}
-		ticks = append(ticks, plot.Tick{Value: -float64(i), Label: clip(t.text(13), name, width/3)})
+		names = append(names, chart.Clip(t.Text(13), name, width/3))
 	}
-	p.Y.Tick.Marker = ticks
-	p.Y.Tick.Length, p.Y.Width = 0, 0
-	return p
+	return t.RowAxes(xLabel, names)
 }
 
-func (k *comparison) drawTimes(c draw.Canvas, t theme) {
-	u := timeUnit(k.end)
-	p := k.rows(t, "time ("+u.name+"), communication where it is exposed", true, c.Size().X)
+func (k *comparison) drawTimes(c draw.Canvas, t chart.Theme) {
+	u := chart.TimeUnit(k.end)
+	p := k.rows(t, "time ("+u.Name+"), communication where it is exposed", true, c.Size().X)
 	p.X.Min, p.X.Max = 0, k.end*1.12
-	p.X.Tick.Marker = linearTicks(k.end, u, 7)
+	p.X.Tick.Marker = chart.LinearTicks(k.end, u, 7)
 	b := breakdown{stages: k.times, end: k.end}
-	p.Add(t.grid(true, false), plotFunc(func(c draw.Canvas, p *plot.Plot) {
+	p.Add(t.Grid(true, false), chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) {
 		b.drawBars(c, p, t)
-		sty := t.style(13, true)
-		sty.YAlign = yMiddle
+		sty := t.Style(13, true)
+		sty.YAlign = chart.YMiddle
 		for i, s := range k.step {
 			at := max(s, sumOf(k.times[i]))
-			c.FillText(sty, vg.Point{X: c.X(p.X.Norm(at)) + t.pt(5), Y: c.Y(p.Y.Norm(-float64(i)))}, seconds(s))
+			c.FillText(sty, vg.Point{X: c.X(p.X.Norm(at)) + t.Pt(5), Y: c.Y(p.Y.Norm(-float64(i)))}, chart.Seconds(s))
 		}
 	}))
-	p.Draw(draw.Crop(c, 0, -t.pt(24), 0, 0))
+	p.Draw(draw.Crop(c, 0, -t.Pt(24), 0, 0))
 }
 
-func (k *comparison) drawMemory(c draw.Canvas, t theme) {
+func (k *comparison) drawMemory(c draw.Canvas, t chart.Theme) {
 	m := k.memory
 	top := m.top
 	if m.showsCapacity() {
 		top = max(top, m.capacity)
 	}
-	u := pick(byteUnits, top)
-	p := k.rows(t, "peak memory ("+u.name+")", false, c.Size().X)
+	u := chart.PickUnit(chart.ByteUnits, top)
+	p := k.rows(t, "peak memory ("+u.Name+")", false, c.Size().X)
 	p.X.Min, p.X.Max = 0, top*1.05
-	p.X.Tick.Marker = linearTicks(p.X.Max, u, 6)
-	p.Add(t.grid(true, false), plotFunc(func(c draw.Canvas, p *plot.Plot) {
-		half := barHalf(c, t, len(k.names))
+	p.X.Tick.Marker = chart.LinearTicks(p.X.Max, u, 6)
+	p.Add(t.Grid(true, false), chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) {
+		half := chart.BarHalf(c, t, len(k.names))
 		for i := range m.stages {
 			m.drawRow(c, p, t, i, half)
 		}
@@ -158,21 +149,21 @@ func (k *comparison) drawMemory(c draw.Canvas, t theme) {
 }
 
 // drawRow is one case's memory as a horizontal bar, with its own capacity.
-func (m *memoryBars) drawRow(c draw.Canvas, p *plot.Plot, t theme, i int, half vg.Length) {
+func (m *memoryBars) drawRow(c draw.Canvas, p *plot.Plot, t chart.Theme, i int, half vg.Length) {
 	x := func(v float64) vg.Length { return c.X(p.X.Norm(v)) }
 	mid := c.Y(p.Y.Norm(-float64(i)))
-	y0, y1 := snap(mid-half), snap(mid+half)
+	y0, y1 := chart.Snap(mid-half), chart.Snap(mid+half)
 	sum := 0.0
 	for kind, v := range m.kinds[i] {
 		if v > 0 {
-			fillRect(c, memoryStyles[kind].color, snap(x(sum)), y0, snap(x(sum+v)), y1)
+			chart.FillRect(c, chart.MemoryStyles[kind].Color, chart.Snap(x(sum)), y0, chart.Snap(x(sum+v)), y1)
 			sum += v
 		}
 	}
 	if shown := float64(m.stages[i].NvidiaSMI); shown > 0 {
-		c.StrokeLines(t.dashes(ink), []vg.Point{{X: x(0), Y: y0}, {X: x(shown), Y: y0}, {X: x(shown), Y: y1}, {X: x(0), Y: y1}})
+		c.StrokeLines(t.Dashes(chart.Ink), []vg.Point{{X: x(0), Y: y0}, {X: x(shown), Y: y0}, {X: x(shown), Y: y1}, {X: x(0), Y: y1}})
 	}
 	if capacity := float64(m.stages[i].Capacity); capacity > 0 && m.showsCapacity() {
-		c.StrokeLine2(draw.LineStyle{Color: capacityColor, Width: t.pt(2.5)}, x(capacity), y0-t.pt(5), x(capacity), y1+t.pt(5))
+		c.StrokeLine2(draw.LineStyle{Color: chart.CapacityColor, Width: t.Pt(2.5)}, x(capacity), y0-t.Pt(5), x(capacity), y1+t.Pt(5))
 	}
 }

@@ -4,6 +4,10 @@ import (
 	"fmt"
 
 	"gonum.org/v1/plot/vg/draw"
+
+	"trainsim/plots/chart"
+	"trainsim/plots/gantt"
+	"trainsim/plots/timeline"
 )
 
 // pipeRows is about how many rows a comparison of pipelines has room for, all
@@ -14,46 +18,42 @@ const pipeRows = 24
 // time axis. Of a long pipeline stages are left out in equal steps; its first
 // and its last stage are there. Runs without a recording are left out; with none
 // left, or more than 40, it is an error.
-func ComparePipelines(cases []Case, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func ComparePipelines(cases []Case, o chart.Options) (*chart.Figure, error) {
 	if len(cases) > maxCases {
 		return nil, fmt.Errorf("plots: %d scenarios are more than the %d that a figure compares", len(cases), maxCases)
 	}
-	all := &gantt{chunks: 1}
+	all := &gantt.Chart{Chunks: 1}
 	for _, c := range cases {
 		if c.Recording == nil {
 			continue
 		}
-		g, err := pipelineGantt(withoutEvaluation(c.Recording, c.Report))
+		g, err := gantt.Pipeline(timeline.WithoutEvaluation(c.Recording, c.Report))
 		if err != nil {
 			continue
 		}
-		all.join(g, c, max(2, pipeRows/len(cases)))
+		join(all, g, c, max(2, pipeRows/len(cases)))
 	}
-	if len(all.rows) == 0 {
-		return nil, errNoActions
+	if len(all.Rows) == 0 {
+		return nil, gantt.ErrNoActions
 	}
 	title := o.Title
 	if title == "" {
 		title = "pipelines on one time axis"
 	}
-	return newFigure(o, page{title: title, legend: all.legend(), body: func(c draw.Canvas, t theme) { all.body(c, t) }}), nil
+	return chart.New(o, chart.Page{Title: title, Legend: all.Legend(), Body: func(c draw.Canvas, t chart.Theme) { drawPipeline(c, t, all) }})
 }
 
-// join puts another chart under the rows that are there, in up to so many rows.
-func (g *gantt) join(other *gantt, c Case, rows int) {
-	g.end, g.chunks = max(g.end, other.end), max(g.chunks, other.chunks)
+// join puts another chart under the rows of g, in up to so many rows.
+func join(g, other *gantt.Chart, c Case, rows int) {
+	g.End, g.Chunks = max(g.End, other.End), max(g.Chunks, other.Chunks)
 	heading := c.Name
 	if c.Report != nil {
-		heading = facts(c.Name, stepFacts(c.Report))
+		heading = chart.Facts(c.Name, stepFacts(c.Report))
 	}
-	g.rows = append(g.rows, row{heading: heading})
-	var stages []row
-	for _, r := range other.rows {
-		if !r.thin {
+	g.Rows = append(g.Rows, gantt.Row{Heading: heading})
+	var stages []gantt.Row
+	for _, r := range other.Rows {
+		if !r.Thin {
 			stages = append(stages, r)
 		}
 	}
@@ -64,7 +64,7 @@ func (g *gantt) join(other *gantt, c Case, rows int) {
 			i = k * (len(stages) - 1) / (n - 1)
 		}
 		r := stages[i]
-		r.label, r.end = fmt.Sprintf("stage %d", i), other.end
-		g.rows = append(g.rows, r)
+		r.Label, r.End = fmt.Sprintf("stage %d", i), other.End
+		g.Rows = append(g.Rows, r)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/recorder"
 
+	"trainsim/plots/chart"
+	"trainsim/plots/gantt"
 	"trainsim/sim"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
@@ -16,34 +18,34 @@ import (
 // Charts under each other keep their own ends on one axis, and of a long
 // pipeline the first and the last stage are there.
 func TestPipelinesShareAnAxis(t *testing.T) {
-	long := &gantt{end: 4, chunks: 1}
+	long := &gantt.Chart{End: 4, Chunks: 1}
 	for range 64 {
-		long.rows = append(long.rows, row{label: "s", boxes: []box{{0, 4, trace.Forward, 0, 0}}}, row{thin: true})
+		long.Rows = append(long.Rows, gantt.Row{Label: "s", Boxes: []gantt.Box{{End: 4, Kind: trace.Forward}}}, gantt.Row{Thin: true})
 	}
-	short := &gantt{end: 1, chunks: 2, rows: []row{{label: "s", boxes: []box{{0, 1, trace.Forward, 0, 0}}}}}
-	all := &gantt{chunks: 1}
-	all.join(long, Case{Name: "long"}, 12)
-	all.join(short, Case{Name: "short", Report: &report.Report{StepTime: 1}}, 12)
-	require.Len(t, all.rows, 1+12+1+1)
-	assert.Equal(t, "long", all.rows[0].heading)
-	assert.Equal(t, "stage 0", all.rows[1].label)
-	assert.Equal(t, "stage 63", all.rows[12].label)
-	assert.Contains(t, all.rows[13].heading, "step time 1.00 s")
-	assert.Equal(t, 4.0, all.end)
-	assert.Equal(t, 1.0, all.rows[14].end)
-	assert.Equal(t, 2, all.chunks)
+	short := &gantt.Chart{End: 1, Chunks: 2, Rows: []gantt.Row{{Label: "s", Boxes: []gantt.Box{{End: 1, Kind: trace.Forward}}}}}
+	all := &gantt.Chart{Chunks: 1}
+	join(all, long, Case{Name: "long"}, 12)
+	join(all, short, Case{Name: "short", Report: &report.Report{StepTime: 1}}, 12)
+	require.Len(t, all.Rows, 1+12+1+1)
+	assert.Equal(t, "long", all.Rows[0].Heading)
+	assert.Equal(t, "stage 0", all.Rows[1].Label)
+	assert.Equal(t, "stage 63", all.Rows[12].Label)
+	assert.Contains(t, all.Rows[13].Heading, "step time 1.00 s")
+	assert.Equal(t, 4.0, all.End)
+	assert.Equal(t, 1.0, all.Rows[14].End)
+	assert.Equal(t, 2, all.Chunks)
 }
 
 // Each pipeline has its own end of the step, where its rows end.
 func TestEveryPipelineHasItsEnd(t *testing.T) {
 	long, rep := synthetic{pp: 2, m: 4, tp: 1, forward: 200 * sim.Microsecond}.build()
 	short, repShort := synthetic{pp: 2, m: 4, tp: 1, forward: 100 * sim.Microsecond}.build()
-	f, err := ComparePipelines([]Case{{Name: "long", Report: rep, Recording: long}, {Name: "short", Report: repShort, Recording: short}}, Options{})
+	f, err := ComparePipelines([]Case{{Name: "long", Report: rep, Recording: long}, {Name: "short", Report: repShort, Recording: short}}, chart.Options{})
 	require.NoError(t, err)
 	var ends []vg.Length
 	for _, a := range record(f) {
 		s, ok := a.(*recorder.Stroke)
-		if ok && len(s.Path) == 2 && s.Path[0].Pos.X == s.Path[1].Pos.X && s.Path[0].Pos.X > f.width/10 && s.Path[1].Pos.Y-s.Path[0].Pos.Y > f.height/5 {
+		if ok && len(s.Path) == 2 && s.Path[0].Pos.X == s.Path[1].Pos.X && s.Path[0].Pos.X > f.Width/10 && s.Path[1].Pos.Y-s.Path[0].Pos.Y > f.Height/5 {
 			ends = append(ends, s.Path[0].Pos.X)
 		}
 	}
@@ -52,8 +54,8 @@ func TestEveryPipelineHasItsEnd(t *testing.T) {
 }
 
 func TestComparePipelinesNeedsARecording(t *testing.T) {
-	_, err := ComparePipelines([]Case{{Name: "x"}, {Name: "y", Recording: &trace.Recording{}}}, Options{})
-	assert.ErrorIs(t, err, errNoActions)
-	_, err = ComparePipelines(make([]Case, maxCases+1), Options{})
+	_, err := ComparePipelines([]Case{{Name: "x"}, {Name: "y", Recording: &trace.Recording{}}}, chart.Options{})
+	assert.ErrorIs(t, err, gantt.ErrNoActions)
+	_, err = ComparePipelines(make([]Case, maxCases+1), chart.Options{})
 	assert.ErrorContains(t, err, "more than the 40")
 }

@@ -1,16 +1,21 @@
 // Package plots draws the figures of a run from its recording and its report
-// alone, so that a saved run can be redrawn at any time.
+// alone, so that a saved run can be redrawn at any time, and those of the other
+// documents: comparisons, sweeps, plans, scores, schedules, topologies.
 //
-// Each figure is a function that takes the data and [Options] and returns a
-// [Figure], which is saved as PNG, SVG or PDF by the ending of the file's name.
-// [WriteAll] writes the standard set. All computation happens before drawing:
-// a figure that cannot be drawn is an error, never an empty picture.
+// Each figure is a function that takes the data and [chart.Options] and returns a
+// [chart.Figure], which is saved as PNG, SVG or PDF by the ending of the file's
+// name. [WriteAll] writes the standard set. All computation happens before
+// drawing: a figure that cannot be drawn is an error, never an empty picture.
 //
-// Colours are Okabe and Ito's set for colour-blind readers, extended by two hues
-// and three greys; one table ([KindColor], [MemoryColor]) gives the same thing the
-// same colour in every figure. Idle time is background, never a drawn colour.
+// What figures are made of is in package chart; package gantt draws pipelines and
+// package timeline reduces a recording to what an axis of time can show.
 //
-// The same figure gives the same bytes from run to run. Builds for processors
-// that fuse multiply and add may differ by 1/255 in a few dots of text, which
-// the font rasteriser works out in floating point.
+// To add a figure of a run, write a file with its function, whose data come first,
+// then its legend, then its body, and add the function to the list in all.go.
+//
+// Files in reading order: all.go (the standard set), facts.go (titles);
+// of a run pipeline.go, breakdown.go, memory.go, memorydraw.go, memorystages.go,
+// allocator.go, links.go; of several compare.go, comparepipes.go; sweep.go,
+// sweepdraw.go; plan.go, planfront.go, plansteps.go; scatter.go, schedule.go,
+// busbw.go; topology.go, topologygraph.go.
 package plots

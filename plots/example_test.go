@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/sim"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
@@ -24,7 +25,7 @@ func ExampleWriteAll() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	paths, err := plots.WriteAll(dir, &r, rep, plots.Options{Title: "one GPU", Format: "svg"})
+	paths, err := plots.WriteAll(dir, &r, rep, chart.Options{Title: "one GPU", Format: "svg"})
 	for _, p := range paths {
 		fmt.Println(filepath.Base(p))
 	}

@@ -10,13 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/cmpimg"
 
+	"trainsim/plots/chart"
+	"trainsim/plots/gantt"
 	"trainsim/sim"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
 
 // small keeps the golden pictures small.
-var small = Options{Width: 960, Height: 540}
+var small = chart.Options{Width: 960, Height: 540}
 
 func examplePoints() []Point {
 	rnd := sim.NewRand(1, "points")
@@ -69,9 +71,16 @@ func exampleSchedule(chunks int) ScheduleChart {
 	y := synthetic{pp: 8, m: 16, tp: 1, forward: sim.Second}
 	r, _ := y.build()
 	s := ScheduleChart{Name: "1f1b, 8 stages, 16 micro-batches", Subtitle: "bubble 30.4 % of the makespan", Unit: "forwards of one stage"}
-	for i, l := range representatives(r) {
-		for _, b := range boxesOf(r, []int32{l.lanes[trace.Actions]})[0] {
-			s.Tasks = append(s.Tasks, Task{i, b.start, b.end, b.kind, b.number, b.number / 4 % chunks})
+	rank := map[int32]int{}
+	for i, l := range r.Lanes {
+		if l.Stream == trace.Actions {
+			rank[int32(i)] = l.Stage
+		}
+	}
+	for span := range r.Spans {
+		if at, ok := rank[span.Lane]; ok {
+			mb := int(span.Microbatch)
+			s.Tasks = append(s.Tasks, Task{at, span.Start.Seconds(), span.End.Seconds(), span.Kind, mb, max(mb, 0) / 4 % chunks})
 		}
 	}
 	return s
@@ -90,10 +99,10 @@ func outOfMemory() (*trace.Recording, *report.Report) {
 }
 
 // everyFigure draws one of each kind.
-func everyFigure(t testing.TB, o Options) map[string]*Figure {
+func everyFigure(t testing.TB, o chart.Options) map[string]*chart.Figure {
 	t.Helper()
-	out := map[string]*Figure{}
-	add := func(name string, f *Figure, err error) {
+	out := map[string]*chart.Figure{}
+	add := func(name string, f *chart.Figure, err error) {
 		require.NoError(t, err, name)
 		out[name] = f
 	}
@@ -130,7 +139,7 @@ func everyFigure(t testing.TB, o Options) map[string]*Figure {
 // PLOTS_DIR keeps what was drawn, at full size, to be looked at.
 func TestPictures(t *testing.T) {
 	if dir := os.Getenv("PLOTS_DIR"); dir != "" {
-		for name, f := range everyFigure(t, Options{}) {
+		for name, f := range everyFigure(t, chart.Options{}) {
 			require.NoError(t, f.Save(filepath.Join(dir, name+".png")))
 		}
 	}
@@ -155,7 +164,7 @@ func TestPictures(t *testing.T) {
 }
 
 func TestSameBytesTwice(t *testing.T) {
-	for _, format := range Formats {
+	for _, format := range chart.Formats {
 		first, second := everyFigure(t, small), everyFigure(t, small)
 		for name, f := range first {
 			if format != "png" && name != "pipeline" && name != "scatter" {
@@ -172,7 +181,7 @@ func TestSameBytesTwice(t *testing.T) {
 func TestWriteAll(t *testing.T) {
 	r, rep := synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()
 	dir := filepath.Join(t.TempDir(), "new", "figures")
-	paths, err := WriteAll(dir, r, rep, Options{Width: 640, Height: 360, Format: "svg"})
+	paths, err := WriteAll(dir, r, rep, chart.Options{Width: 640, Height: 360, Format: "svg"})
 	require.NoError(t, err)
 	var want []string
 	for _, f := range standard {
@@ -198,7 +207,7 @@ func TestWriteAllOfLittle(t *testing.T) {
 func TestEmptyFiguresAreErrors(t *testing.T) {
 	empty := &trace.Recording{}
 	_, err := Pipeline(empty, nil, small)
-	assert.ErrorIs(t, err, errNoActions)
+	assert.ErrorIs(t, err, gantt.ErrNoActions)
 	_, err = Memory(empty, nil, small)
 	assert.ErrorIs(t, err, errNoMemory)
 	_, err = MemoryStages(&report.Report{}, small)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"trainsim/plots/chart"
 	"trainsim/sim"
 	"trainsim/sim/report"
 )
@@ -25,7 +26,7 @@ func FuzzDrawSavedRun(f *testing.F) {
 			return
 		}
 		for _, fig := range standard {
-			drawn, err := fig.draw(run.Recording, run.Report, Options{Width: 320, Height: 320})
+			drawn, err := fig.draw(run.Recording, run.Report, chart.Options{Width: 320, Height: 320})
 			if err == nil {
 				record(drawn)
 			}

@@ -3,6 +3,7 @@ package plots
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/recorder"
 
+	"trainsim/plots/chart"
 	"trainsim/sim"
 	"trainsim/sim/report"
 )
@@ -47,7 +49,7 @@ func texts(actions []recorder.Action) []written {
 }
 
 func (w written) overlaps(v written) bool {
-	const slack = dot / 2
+	const slack = chart.Dot / 2
 	return w.x0 < v.x1-slack && v.x0 < w.x1-slack && w.y0 < v.y1-slack && v.y0 < w.y1-slack
 }
 
@@ -72,13 +74,13 @@ func thickLines(actions []recorder.Action) []written {
 
 // checkLayout fails where text leaves the page or lies on other text or on a
 // thick line.
-func checkLayout(t *testing.T, name string, f *Figure) {
+func checkLayout(t *testing.T, name string, f *chart.Figure) {
 	t.Helper()
 	all := texts(record(f))
 	require.NotEmpty(t, all, name)
 	lines := thickLines(record(f))
 	for i, w := range all {
-		assert.True(t, w.x0 >= 0 && w.x1 <= f.width && w.y0 >= 0 && w.y1 <= f.height, "%s: %q is cut", name, w.text)
+		assert.True(t, w.x0 >= 0 && w.x1 <= f.Width && w.y0 >= 0 && w.y1 <= f.Height, "%s: %q is cut", name, w.text)
 		for _, v := range append(lines, all[:i]...) {
 			assert.False(t, w.overlaps(v), "%s: %q lies on %q", name, w.text, v.text)
 		}
@@ -87,7 +89,7 @@ func checkLayout(t *testing.T, name string, f *Figure) {
 
 func TestNothingIsCutOrOverlaps(t *testing.T) {
 	long := strings.Repeat("a-very-long-scenario-name-", 12)
-	for _, o := range []Options{{}, {Title: long}, {Width: 800, Height: 800}, {Width: 640, Height: 360}, {Width: 2400, Height: 900}} {
+	for _, o := range []chart.Options{{}, {Title: long}, {Width: 800, Height: 800}, {Width: 640, Height: 360}, {Width: 2400, Height: 900}} {
 		for name, f := range everyFigure(t, o) {
 			checkLayout(t, fmt.Sprintf("%s %gx%g", name, o.Width, o.Height), f)
 		}
@@ -98,7 +100,7 @@ func TestLayoutOfManyStages(t *testing.T) {
 	for _, pp := range []int{1, 2, 16, 64, 256} {
 		r, rep := synthetic{pp: pp, m: 4, tp: 8, forward: 200 * sim.Microsecond, links: 3}.build()
 		for _, f := range standard {
-			fig, err := f.draw(r, rep, Options{})
+			fig, err := f.draw(r, rep, chart.Options{})
 			require.NoError(t, err)
 			checkLayout(t, fmt.Sprintf("%s of %d stages", f.name, pp), fig)
 		}
@@ -113,7 +115,7 @@ func TestNarrowBarsThatDoNotFitAreLabelled(t *testing.T) {
 		rep.MemoryPerStage[i].NvidiaSMI = 85 << 30
 		rep.MemoryPerStage[i].Capacity, rep.MemoryPerStage[i].Fits = 80<<30, false
 	}
-	f, err := MemoryStages(rep, Options{})
+	f, err := MemoryStages(rep, chart.Options{})
 	require.NoError(t, err)
 	checkLayout(t, "narrow bars", f)
 	n := 0
@@ -131,9 +133,9 @@ func TestMemoryStatesTheReportsPeak(t *testing.T) {
 	rep.MemoryPerStage[0].PeakAllocated = 400 << 30
 	rep.MemoryPerStage[0].PeakReserved = 401 << 30
 	rep.MemoryPerStage[0].NvidiaSMI = 403 << 30
-	f, err := Memory(r, rep, Options{})
+	f, err := Memory(r, rep, chart.Options{})
 	require.NoError(t, err)
-	assert.Contains(t, f.page.subtitle, "peak 402.0 GiB")
+	assert.True(t, slices.ContainsFunc(texts(record(f)), func(w written) bool { return strings.Contains(w.text, "peak 402.0 GiB") }))
 }
 
 func TestTooManyStagesIsAnError(t *testing.T) {
@@ -150,9 +152,9 @@ func TestTooManyStagesIsAnError(t *testing.T) {
 
 // On a slide nothing is smaller than a micro-batch number.
 func TestTextIsLegible(t *testing.T) {
-	for name, f := range everyFigure(t, Options{}) {
+	for name, f := range everyFigure(t, chart.Options{}) {
 		for _, w := range texts(record(f)) {
-			assert.GreaterOrEqual(t, w.size, float64(smallestNumber), "%s: %q", name, w.text)
+			assert.GreaterOrEqual(t, w.size, float64(legible), "%s: %q", name, w.text)
 		}
 	}
 }

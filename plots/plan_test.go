@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"gonum.org/v1/plot/vg"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 )
 
@@ -36,10 +37,10 @@ func examplePlan(sizes ...int) *report.Plan {
 
 func TestPlanFigure(t *testing.T) {
 	for _, p := range []*report.Plan{examplePlan(64), examplePlan(16, 32, 64)} {
-		for _, format := range Formats {
+		for _, format := range chart.Formats {
 			var first, second bytes.Buffer
 			for _, b := range []*bytes.Buffer{&first, &second} {
-				fig, err := Plan(p, Options{})
+				fig, err := Plan(p, chart.Options{})
 				require.NoError(t, err)
 				require.NoError(t, fig.Encode(b, format))
 			}
@@ -51,7 +52,7 @@ func TestPlanFigure(t *testing.T) {
 	assert.Contains(t, one.facts(), "fastest: ")
 	assert.Contains(t, several.facts(), "1.00 s on 64 GPUs")
 	assert.Equal(t, 6.0, several.slowest)
-	_, err := Plan(&report.Plan{}, Options{})
+	_, err := Plan(&report.Plan{}, chart.Options{})
 	assert.ErrorIs(t, err, errNoPlan)
 }
 

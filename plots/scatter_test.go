@@ -1,7 +1,6 @@
 package plots
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,14 +11,4 @@ import (
 func TestScatterStatesTheMedian(t *testing.T) {
 	points := []Point{{Measured: 1, Predicted: 1.01}, {Measured: 1, Predicted: 0.96}}
 	assert.Contains(t, newScatter(points, "time").facts(2), "median error 2.5 %")
-}
-
-// Fifty families look different.
-func TestSeriesStylesDiffer(t *testing.T) {
-	seen := map[string]bool{}
-	for i := range len(series) * len(shapes) {
-		color, shape := seriesStyle(i)
-		seen[fmt.Sprintf("%v %T", color, shape)] = true
-	}
-	assert.Len(t, seen, 50)
 }

@@ -2,13 +2,14 @@ package plots
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"trainsim/plots/chart"
+	"trainsim/plots/gantt"
 	"trainsim/sim/trace"
 )
 
@@ -33,11 +34,7 @@ type ScheduleChart struct {
 // Schedule draws a schedule as a Gantt chart, a row a pipeline rank, without
 // any simulation. A chart without tasks, with a rank outside 0 to 255 or with
 // times that are not finite, ordered and positive is an error.
-func Schedule(s ScheduleChart, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func Schedule(s ScheduleChart, o chart.Options) (*chart.Figure, error) {
 	g, err := s.gantt()
 	if err != nil {
 		return nil, err
@@ -50,45 +47,44 @@ func Schedule(s ScheduleChart, o Options) (*Figure, error) {
 	if o.Title != "" {
 		name = o.Title
 	}
-	return newFigure(o, page{
-		title:    name,
-		subtitle: s.Subtitle,
-		legend:   g.legend(),
-		body: func(c draw.Canvas, t theme) {
-			g.theme = t
-			g.drawOn(c, "time"+unit, linearTicks(g.end, timeUnits[len(timeUnits)-1], 12))
+	return chart.New(o, chart.Page{
+		Title:    name,
+		Subtitle: s.Subtitle,
+		Legend:   g.Legend(),
+		Body: func(c draw.Canvas, t chart.Theme) {
+			g.Draw(c, t, "time"+unit, chart.LinearTicks(g.End, chart.TimeUnits[len(chart.TimeUnits)-1], 12))
 		},
-	}), nil
+	})
 }
 
-var errNoTasks = errors.New("plots: the schedule has no actions to draw")
+const errNoTasks = chart.Empty("plots: the schedule has no actions to draw")
 
-func (s *ScheduleChart) gantt() (*gantt, error) {
+func (s *ScheduleChart) gantt() (*gantt.Chart, error) {
 	ranks := 0
 	for _, t := range s.Tasks {
-		if t.Rank < 0 || t.Rank >= maxRows {
-			return nil, fmt.Errorf("plots: an action of rank %d; a figure holds ranks 0 to %d", t.Rank, maxRows-1)
+		if t.Rank < 0 || t.Rank >= chart.MaxRows {
+			return nil, fmt.Errorf("plots: an action of rank %d; a figure holds ranks 0 to %d", t.Rank, chart.MaxRows-1)
 		}
 		if !(t.Start >= 0 && t.End >= t.Start) || math.IsInf(t.End, 0) {
 			return nil, fmt.Errorf("plots: an action from %g to %g on rank %d", t.Start, t.End, t.Rank)
 		}
 		ranks = max(ranks, t.Rank+1)
 	}
-	g := &gantt{rows: make([]row, ranks), chunks: 1}
+	g := &gantt.Chart{Rows: make([]gantt.Row, ranks), Chunks: 1}
 	for _, t := range s.Tasks {
-		r := &g.rows[t.Rank]
-		r.boxes = append(r.boxes, box{t.Start, t.End, t.Kind, t.Microbatch, max(t.Chunk, 0)})
-		g.end = max(g.end, t.End)
-		g.chunks = max(g.chunks, t.Chunk+1)
+		r := &g.Rows[t.Rank]
+		r.Boxes = append(r.Boxes, gantt.Box{Start: t.Start, End: t.End, Kind: t.Kind, Number: t.Microbatch, Chunk: max(t.Chunk, 0)})
+		g.End = max(g.End, t.End)
+		g.Chunks = max(g.Chunks, t.Chunk+1)
 	}
-	if g.end == 0 {
+	if g.End == 0 {
 		return nil, errNoTasks
 	}
-	for i := range g.rows {
+	for i := range g.Rows {
 		if every := (ranks + 23) / 24; i%every == 0 {
-			g.rows[i].label = fmt.Sprintf("rank %d", i)
+			g.Rows[i].Label = fmt.Sprintf("rank %d", i)
 		}
-		slices.SortStableFunc(g.rows[i].boxes, func(a, b box) int { return cmp.Compare(a.start, b.start) })
+		slices.SortStableFunc(g.Rows[i].Boxes, func(a, b gantt.Box) int { return cmp.Compare(a.Start, b.Start) })
 	}
 	return g, nil
 }

@@ -2,12 +2,12 @@ package plots
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
 	"gonum.org/v1/plot/vg/draw"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 )
 
@@ -33,7 +33,7 @@ func (p *SweepPoint) time(aSample bool) float64 {
 	return p.StepTime
 }
 
-var errNoSweep = errors.New("plots: the sweep has no point to draw")
+const errNoSweep = chart.Empty("plots: the sweep has no point to draw")
 
 // maxSweep bounds the points of a figure, maxCurves the lines that can be told
 // apart.
@@ -49,11 +49,7 @@ const (
 // be gained, is ringed. Of many series the fastest are drawn. Axis names what X
 // is, "schedule.microbatches" for example; capacity (bytes, 0 if unknown) is
 // drawn with the memory.
-func Sweep(axis string, points []SweepPoint, capacity float64, o Options) (*Figure, error) {
-	o, err := o.resolve()
-	if err != nil {
-		return nil, err
-	}
+func Sweep(axis string, points []SweepPoint, capacity float64, o chart.Options) (*chart.Figure, error) {
 	if len(points) > maxSweep {
 		points = points[:maxSweep]
 	}
@@ -65,7 +61,7 @@ func Sweep(axis string, points []SweepPoint, capacity float64, o Options) (*Figu
 	if title == "" {
 		title = "sweep of " + axis
 	}
-	return newFigure(o, page{title: title, subtitle: s.facts(), legend: s.legend(), body: s.body}), nil
+	return chart.New(o, chart.Page{Title: title, Subtitle: s.facts(), Legend: s.legend(), Body: s.body})
 }
 
 type sweep struct {
@@ -89,7 +85,7 @@ type sweepCurve struct {
 func newSweep(axis string, points []SweepPoint, capacity float64) *sweep {
 	s := &sweep{axis: newSweepAxis(axis, points), capacity: capacity, aSample: len(points) > 0}
 	for i := range points {
-		s.aSample = s.aSample && drawable(points[i].Samples)
+		s.aSample = s.aSample && chart.Drawable(points[i].Samples)
 	}
 	index := map[string]int{}
 	for _, p := range points {
@@ -116,7 +112,7 @@ func (s *sweep) choose() {
 	fastest := func(c *sweepCurve) float64 {
 		best := 0.0
 		for i := range c.points {
-			if t := c.points[i].time(s.aSample); c.points[i].Fits && drawable(t) && (best == 0 || t < best) {
+			if t := c.points[i].time(s.aSample); c.points[i].Fits && chart.Drawable(t) && (best == 0 || t < best) {
 				best = t
 			}
 		}
@@ -153,8 +149,8 @@ func (s *sweep) prepare(c *sweepCurve) {
 		s.steps = max(s.steps, orZero(t))
 		s.memory = max(s.memory, orZero(p.PeakMemory))
 		s.bubble = max(s.bubble, orZero(p.Bubble))
-		s.hollow = s.hollow || !p.Fits && (drawable(t) || drawable(p.PeakMemory))
-		if p.Fits && drawable(t) {
+		s.hollow = s.hollow || !p.Fits && (chart.Drawable(t) || chart.Drawable(p.PeakMemory))
+		if p.Fits && chart.Drawable(t) {
 			at, times = append(at, i), append(times, t)
 		}
 	}
@@ -166,7 +162,7 @@ func (s *sweep) prepare(c *sweepCurve) {
 
 // orZero returns what is not drawn as 0.
 func orZero(x float64) float64 {
-	if drawable(x) {
+	if chart.Drawable(x) {
 		return x
 	}
 	return 0
@@ -177,7 +173,7 @@ func (s *sweep) facts() string {
 	for i := range s.curves {
 		for k := range s.curves[i].points {
 			p := &s.curves[i].points[k]
-			if t := p.time(s.aSample); p.Fits && drawable(t) && (best == nil || t < best.time(s.aSample)) {
+			if t := p.time(s.aSample); p.Fits && chart.Drawable(t) && (best == nil || t < best.time(s.aSample)) {
 				best = p
 			}
 		}
@@ -187,13 +183,13 @@ func (s *sweep) facts() string {
 		dropped = fmt.Sprintf("the %d fastest of %d lines", len(s.curves), len(s.curves)+s.dropped)
 	}
 	if best == nil {
-		return facts("no run fits in memory", dropped)
+		return chart.Facts("no run fits in memory", dropped)
 	}
 	what := "shortest step that fits: "
 	if s.aSample {
 		what = "least time a sample that fits: "
 	}
-	return facts(what+seconds(best.time(s.aSample))+" at "+best.X, best.Series, s.kneeFact(), dropped)
+	return chart.Facts(what+chart.Seconds(best.time(s.aSample))+" at "+best.X, best.Series, s.kneeFact(), dropped)
 }
 
 // kneeFact names the knee of a single line.
@@ -204,34 +200,34 @@ func (s *sweep) kneeFact() string {
 	return "knee at " + s.curves[0].points[s.curves[0].knee].X
 }
 
-func (s *sweep) legend() []entry {
-	var out []entry
+func (s *sweep) legend() []chart.LegendEntry {
+	var out []chart.LegendEntry
 	knees := false
 	for i, c := range s.curves {
 		if c.name != "" {
-			out = append(out, entry{label: c.name, color: series[i%len(series)], mark: markDot})
+			out = append(out, chart.LegendEntry{Label: c.name, Color: chart.SeriesColor(i), Mark: chart.MarkDot})
 		}
 		knees = knees || c.knee >= 0
 	}
 	if knees {
-		out = append(out, entry{label: "knee: more gains less than 5 %", color: ink, mark: markKnee})
+		out = append(out, chart.LegendEntry{Label: "knee: more gains less than 5 %", Color: chart.Ink, Mark: chart.MarkKnee})
 	}
 	if s.hollow {
-		out = append(out, entry{label: "does not fit in memory", color: ink, mark: markRing})
+		out = append(out, chart.LegendEntry{Label: "does not fit in memory", Color: chart.Ink, Mark: chart.MarkRing})
 	}
 	if s.showsCapacity() {
-		out = append(out, entry{label: "capacity of the GPU", color: capacityColor, mark: markLine})
+		out = append(out, chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor, Mark: chart.MarkLine})
 	}
 	return out
 }
 
 func (s *sweep) showsCapacity() bool {
-	return drawable(s.capacity) && s.memory > 0 && s.capacity <= 5*s.memory
+	return chart.Drawable(s.capacity) && s.memory > 0 && s.capacity <= 5*s.memory
 }
 
-func (s *sweep) body(c draw.Canvas, t theme) {
-	u := timeUnit(s.steps)
-	b := pick(byteUnits, s.memory)
+func (s *sweep) body(c draw.Canvas, t chart.Theme) {
+	u := chart.TimeUnit(s.steps)
+	b := chart.PickUnit(chart.ByteUnits, s.memory)
 	memoryTop := s.memory
 	if s.showsCapacity() {
 		memoryTop = max(memoryTop, s.capacity)
@@ -241,8 +237,8 @@ func (s *sweep) body(c draw.Canvas, t theme) {
 		what = "time a sample ("
 	}
 	s.drawPanels(c, t, []panel{
-		{what + u.name + ")", u, s.steps, func(p *SweepPoint) float64 { return p.time(s.aSample) }},
-		{"bubble (% of the step)", unit{"%", 0.01}, max(s.bubble, 0.01), func(p *SweepPoint) float64 { return p.Bubble }},
-		{"peak memory (" + b.name + ")", b, memoryTop, func(p *SweepPoint) float64 { return p.PeakMemory }},
+		{what + u.Name + ")", u, s.steps, func(p *SweepPoint) float64 { return p.time(s.aSample) }},
+		{"bubble (% of the step)", chart.Percents, max(s.bubble, 0.01), func(p *SweepPoint) float64 { return p.Bubble }},
+		{"peak memory (" + b.Name + ")", b, memoryTop, func(p *SweepPoint) float64 { return p.PeakMemory }},
 	})
 }

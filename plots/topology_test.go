@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/plots/chart"
 )
 
 // pairsChart is a node of four GPUs in two NVLink pairs with a card.
@@ -22,8 +24,8 @@ func pairsChart() TopologyChart {
 }
 
 func TestTopology(t *testing.T) {
-	chart := pairsChart()
-	fig, err := Topology(chart, Options{Title: "four GPUs"})
+	c := pairsChart()
+	fig, err := Topology(c, chart.Options{Title: "four GPUs"})
 	require.NoError(t, err)
 	var first, second bytes.Buffer
 	require.NoError(t, fig.Encode(&first, "png"))
@@ -42,7 +44,7 @@ func TestTopology(t *testing.T) {
 		assert.True(t, seen[fmt.Sprint(pathStyles[class].color)], pathStyles[class].label)
 	}
 	assert.False(t, seen[fmt.Sprint(pathStyles[3].color)], "no host bridge in this node")
-	assert.Len(t, chart.legend(), 5)
+	assert.Len(t, c.legend(), 5)
 }
 
 func TestTopologyRefuses(t *testing.T) {
@@ -51,9 +53,9 @@ func TestTopologyRefuses(t *testing.T) {
 		{Devices: []string{"GPU0"}, GPUs: 1, Cells: [][]string{{"X", "X"}}},
 		{Devices: []string{"GPU0"}, GPUs: 1, Cells: [][]string{{"X"}}, Ring: []int{1}},
 	} {
-		_, err := Topology(c, Options{})
+		_, err := Topology(c, chart.Options{})
 		assert.ErrorIs(t, err, errNoTopology)
 	}
-	_, err := Topology(TopologyChart{Devices: []string{"GPU0"}, GPUs: 1, Cells: [][]string{{"X"}}, Ring: []int{0}}, Options{Width: 320, Height: 320})
+	_, err := Topology(TopologyChart{Devices: []string{"GPU0"}, GPUs: 1, Cells: [][]string{{"X"}}, Ring: []int{0}}, chart.Options{Width: 320, Height: 320})
 	assert.NoError(t, err)
 }

@@ -24,15 +24,26 @@ var arrows = map[string][]string{
 	"sim/trace":          {"sim"},
 	"interconnect":       {"sim", "sim/gpu/generation"},
 	"memory":             {"sim", "sim/trace"},
-	"sim/step":           {"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace"},
-	"sim/report":         {"sim", "sim/trace", "sim/step"},
-	"scenarios":          {"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/step"},
-	"scenarios/measured": {"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input", "sim/step", "sim/report", "scenarios"},
-	"plots":              {"sim", "sim/trace", "sim/report"},
-	"cmd/trainsim": {
-		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace",
-		"sim/step", "sim/report", "scenarios", "scenarios/measured", "plots",
+	"sim/step": {
+		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace",
 	},
+	"sim/report": {"sim", "sim/trace", "sim/step"},
+	"scenarios": {
+		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
+		"sim/step",
+	},
+	"scenarios/measured": {
+		"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input",
+		"sim/step", "sim/report", "scenarios",
+	},
+	"plots": {"sim/trace", "sim/report", "plots/chart", "plots/timeline", "plots/gantt"},
+	"cmd/trainsim": {
+		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
+		"sim/trace", "sim/step", "sim/report", "scenarios", "scenarios/measured", "plots", "plots/chart",
+	},
+	"plots/chart":    {"sim/trace"},
+	"plots/timeline": {"sim", "sim/trace", "sim/report"},
+	"plots/gantt":    {"sim/trace", "plots/chart", "plots/timeline"},
 }
 
 func TestImportArrows(t *testing.T) {

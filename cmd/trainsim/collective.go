@@ -11,6 +11,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim"
 )
@@ -139,10 +140,10 @@ func checkFigure(path string) error {
 	if path == "" {
 		return nil
 	}
-	if slices.Contains(plots.Formats, strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")) {
+	if slices.Contains(chart.Formats, strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")) {
 		return nil
 	}
-	return usagef("--plot %s: write a name that ends in .%s", path, strings.Join(plots.Formats, ", ."))
+	return usagef("--plot %s: write a name that ends in .%s", path, strings.Join(chart.Formats, ", ."))
 }
 
 // collectiveMachine is the cluster with the group that runs the collective.
@@ -264,7 +265,7 @@ func (c *collectiveCommand) draw(t *collectiveTable) error {
 	if len(t.With) > 0 {
 		title += ", with " + strings.Join(t.With, " and ")
 	}
-	fig, err := plots.BusBW([]plots.Curve{curve}, plots.Options{Title: title})
+	fig, err := plots.BusBW([]plots.Curve{curve}, chart.Options{Title: title})
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
@@ -81,7 +82,7 @@ func (c *compareCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // show prints the comparison, writes it and draws it.
-func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison, options []plots.Options) error {
+func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison, options []chart.Options) error {
 	var err error
 	if c.json {
 		err = c.writeJSON(comparison)
@@ -94,11 +95,11 @@ func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison,
 	if err != nil {
 		return err
 	}
-	err = c.drawFigure(filepath.Join(c.out, "compare"), options, func(o plots.Options) (*plots.Figure, error) { return plots.Compare(cases, o) })
+	err = c.drawFigure(filepath.Join(c.out, "compare"), options, func(o chart.Options) (*chart.Figure, error) { return plots.Compare(cases, o) })
 	if err != nil {
 		return err
 	}
-	return c.drawFigure(filepath.Join(c.out, "compare-pipelines"), options, func(o plots.Options) (*plots.Figure, error) { return plots.ComparePipelines(cases, o) })
+	return c.drawFigure(filepath.Join(c.out, "compare-pipelines"), options, func(o chart.Options) (*chart.Figure, error) { return plots.ComparePipelines(cases, o) })
 }
 
 // cases reads or simulates what is to be compared. All scenarios are read

@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"trainsim/plots"
+	"trainsim/plots/chart"
 )
 
 // figureFlags say how the figures of a command look.
@@ -21,7 +21,7 @@ type figureFlags struct {
 
 // register adds --format, --size and --title.
 func (o *figureFlags) register(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.formats, "format", []string{"png"}, "write figures as `FORMATS`, one or more of "+strings.Join(plots.Formats, ","))
+	f.StringSliceVar(&o.formats, "format", []string{"png"}, "write figures as `FORMATS`, one or more of "+strings.Join(chart.Formats, ","))
 	f.StringVar(&o.size, "size", "1600x900", "`WIDTHxHEIGHT` of figures in pixels of 1/96 inch")
 	f.StringVar(&o.title, "title", "", "`TEXT` in the titles of figures in place of the scenario's name")
 }
@@ -34,8 +34,8 @@ func (o *figureFlags) registerAll(f *pflag.FlagSet) {
 
 // options checks the flags and returns them for package plots, one a format;
 // none with --no-plots.
-func (o *figureFlags) options() ([]plots.Options, error) {
-	base := plots.Options{Title: o.title}
+func (o *figureFlags) options() ([]chart.Options, error) {
+	base := chart.Options{Title: o.title}
 	width, height, ok := strings.Cut(o.size, "x")
 	var err1, err2 error
 	base.Width, err1 = strconv.ParseFloat(width, 64)
@@ -43,7 +43,7 @@ func (o *figureFlags) options() ([]plots.Options, error) {
 	if !ok || err1 != nil || err2 != nil {
 		return nil, usagef("--size %q: write WIDTHxHEIGHT, as in 1600x900", o.size)
 	}
-	var out []plots.Options
+	var out []chart.Options
 	for _, format := range o.formats {
 		if err := checkFormat(format); err != nil {
 			return nil, err
@@ -60,14 +60,14 @@ func (o *figureFlags) options() ([]plots.Options, error) {
 		return nil, nil
 	}
 	if len(out) == 0 {
-		return nil, usagef("--format names no format; write %s", strings.Join(plots.Formats, ", "))
+		return nil, usagef("--format names no format; write %s", strings.Join(chart.Formats, ", "))
 	}
 	return out, nil
 }
 
 // drawFigure writes one figure in every format to path without its ending. A
 // figure without data is left out with a note.
-func (a *app) drawFigure(path string, options []plots.Options, draw func(plots.Options) (*plots.Figure, error)) error {
+func (a *app) drawFigure(path string, options []chart.Options, draw func(chart.Options) (*chart.Figure, error)) error {
 	for _, o := range options {
 		fig, err := draw(o)
 		if err != nil {

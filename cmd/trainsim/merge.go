@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
 )
@@ -220,7 +220,7 @@ func (s *joinedShards) points(there map[int]bool) (missing []string) {
 
 // finishPlan makes the plan of all rows. The scenario of a fastest layout is
 // the one that its shard has written.
-func (m *mergeCommand) finishPlan(j *journal, head *report.JournalHeader, shards []*shardFolder, options []plots.Options) error {
+func (m *mergeCommand) finishPlan(j *journal, head *report.JournalHeader, shards []*shardFolder, options []chart.Options) error {
 	search := report.NewPlanSearch(head.Top)
 	for point := range j.at {
 		if j.at[point].length == 0 {

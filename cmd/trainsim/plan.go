@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/schedule/kinds"
 	"trainsim/sim"
@@ -220,7 +221,7 @@ func (p *planCommand) header(s *scenarios.Space, limit int64, layouts int, part 
 }
 
 // write writes the files of a plan.
-func (p *planCommand) write(dir string, plan *report.Plan, space *scenarios.Space, layouts []scenarios.Layout, options []plots.Options) error {
+func (p *planCommand) write(dir string, plan *report.Plan, space *scenarios.Space, layouts []scenarios.Layout, options []chart.Options) error {
 	if err := p.writePlan(dir, plan, options); err != nil {
 		return err
 	}
@@ -247,7 +248,7 @@ func planFile(sizes, gpus int) string {
 }
 
 // writePlan writes a plan as CSV, JSON and figure.
-func (a *app) writePlan(dir string, plan *report.Plan, options []plots.Options) error {
+func (a *app) writePlan(dir string, plan *report.Plan, options []chart.Options) error {
 	for name, write := range map[string]func(io.Writer) error{
 		"plan.csv": plan.WriteCSV, "plan.json": func(w io.Writer) error { return encodeJSON(w, plan) },
 	} {
@@ -256,7 +257,7 @@ func (a *app) writePlan(dir string, plan *report.Plan, options []plots.Options) 
 		}
 	}
 	a.notef("wrote %s and plan.json", filepath.Join(dir, "plan.csv"))
-	return a.drawFigure(filepath.Join(dir, "plan"), options, func(o plots.Options) (*plots.Figure, error) { return plots.Plan(plan, o) })
+	return a.drawFigure(filepath.Join(dir, "plan"), options, func(o chart.Options) (*chart.Figure, error) { return plots.Plan(plan, o) })
 }
 
 // show prints the plan and what became of the layouts.

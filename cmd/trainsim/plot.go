@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/sim/report"
 )
 
@@ -55,8 +56,8 @@ folder that holds it, beside that file or in --out. "-" reads the run from stdin
 
 // checkFormat refuses what cannot be drawn before anything runs.
 func checkFormat(format string) error {
-	if !slices.Contains(plots.Formats, format) {
-		return usagef("--format %q: write %s", format, strings.Join(plots.Formats, ", "))
+	if !slices.Contains(chart.Formats, format) {
+		return usagef("--format %q: write %s", format, strings.Join(chart.Formats, ", "))
 	}
 	return nil
 }
@@ -81,7 +82,7 @@ func (a *app) readRun(path string) (*report.Run, error) {
 }
 
 // draw writes the figures of a run to dir and says on stderr which.
-func (a *app) draw(dir string, run *report.Run, o plots.Options) error {
+func (a *app) draw(dir string, run *report.Run, o chart.Options) error {
 	paths, err := plots.WriteAll(dir, run.Recording, run.Report, o)
 	for _, p := range paths {
 		a.notef("wrote %s", p)

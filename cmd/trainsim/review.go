@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
@@ -67,7 +68,7 @@ func reviewFigures(files []string) []report.MarkdownFigure {
 	var out []report.MarkdownFigure
 	for _, c := range captions {
 		var names []string
-		for _, format := range plots.Formats {
+		for _, format := range chart.Formats {
 			if name := c.name + "." + format; slices.Contains(files, name) {
 				names = append(names, name)
 			}

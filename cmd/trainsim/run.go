@@ -12,7 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
@@ -24,7 +24,7 @@ type runCommand struct {
 	*app
 	overrides
 	figures         figureFlags
-	options         []plots.Options
+	options         []chart.Options
 	out, review     string
 	trace, snapshot string
 	timing, printed bool

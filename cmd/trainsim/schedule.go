@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/schedule"
 	"trainsim/schedule/kinds"
 )
@@ -83,7 +83,7 @@ func (f *scheduleFlags) register(cmd *cobra.Command) {
 	flags.Float64Var(&o.WeightShare, "weight-share", 1, "share of an activation that W still needs, for zb-auto's cap")
 	flags.IntVar(&o.Batches, "batches", 0, "batches in a row, for pipedream-2bw (default 2)")
 	flags.StringVar(&f.system, "system", "any", "hold the counts to the checks of `SYSTEM`: any, torch, megatron, deepspeed, deepseek")
-	flags.StringVar(&f.format, "format", "text", "`FORMAT`: "+strings.Join(append(slices.Clone(scheduleFormats), plots.Formats...), ", "))
+	flags.StringVar(&f.format, "format", "text", "`FORMAT`: "+strings.Join(append(slices.Clone(scheduleFormats), chart.Formats...), ", "))
 	flags.StringVarP(&f.out, "out", "o", "", "write to `FILE` (default: stdout, and KIND.png for figures)")
 	flags.IntVar(&f.width, "width", 0, "columns of the Gantt chart (default: the terminal's)")
 	flags.StringVar(&f.color, "color", "auto", "colour the Gantt chart: auto, always, never")
@@ -95,8 +95,8 @@ func (f *scheduleFlags) resolve(a *app) error {
 	if a.json {
 		f.format = "json"
 	}
-	if !slices.Contains(scheduleFormats, f.format) && !slices.Contains(plots.Formats, f.format) {
-		all := append(slices.Clone(scheduleFormats), plots.Formats...)
+	if !slices.Contains(scheduleFormats, f.format) && !slices.Contains(chart.Formats, f.format) {
+		all := append(slices.Clone(scheduleFormats), chart.Formats...)
 		return usagef("--format %q%s; write %s", f.format, didYouMean(f.format, all), strings.Join(all, ", "))
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, f.color) {

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/schedule"
 	"trainsim/sim/trace"
 )
@@ -23,7 +24,7 @@ func (a *app) showSchedule(p *schedule.Program, f *scheduleFlags) error {
 		return usagef("%w", err)
 	}
 	out := f.out
-	figure := slices.Contains(plots.Formats, f.format)
+	figure := slices.Contains(chart.Formats, f.format)
 	switch {
 	case out == "" && figure:
 		out = p.Kind + "." + f.format
@@ -53,7 +54,7 @@ func (f *scheduleFlags) write(w io.Writer, p *schedule.Program, r *schedule.Resu
 	case "text":
 		return f.writeText(w, p, r)
 	}
-	figure, err := plots.Schedule(f.chart(p, r), plots.Options{})
+	figure, err := plots.Schedule(f.chart(p, r), chart.Options{})
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
@@ -215,7 +216,7 @@ func simulatePoint(ctx context.Context, p *scenarioPoint, o step.Options) error 
 }
 
 // finish draws and prints a sweep whose rows are complete.
-func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part shard, options []plots.Options) error {
+func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part shard, options []chart.Options) error {
 	sum, err := doc.Summarize()
 	if err != nil {
 		return err
@@ -235,7 +236,7 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part shard, opti
 }
 
 // drawSweep draws the figure of a sweep in each format.
-func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSummary, options []plots.Options) error {
+func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSummary, options []chart.Options) error {
 	axis := report.CurveAxis(doc.Axes)
 	var points []plots.SweepPoint
 	capacity, samples := 0.0, sum.ComparesSamples(axis)
@@ -254,7 +255,7 @@ func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSumm
 			points = append(points, p)
 		}
 	}
-	return a.drawFigure(path, options, func(o plots.Options) (*plots.Figure, error) {
+	return a.drawFigure(path, options, func(o chart.Options) (*chart.Figure, error) {
 		if o.Title == "" {
 			o.Title = doc.Scenario + ": sweep of " + axis
 		}

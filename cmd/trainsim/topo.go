@@ -11,6 +11,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios"
 )
 
@@ -102,7 +103,7 @@ func (t *topoCommand) run(path string) error {
 
 // draw writes the figure.
 func (t *topoCommand) draw(path string, m *interconnect.Matrix, s *interconnect.Survey) error {
-	chart := plots.TopologyChart{
+	table := plots.TopologyChart{
 		Devices: append(append([]string(nil), m.GPUNames...), m.NICNames...), GPUs: m.GPUs(), Ring: s.Ring,
 		Subtitle: "tensor parallel: " + placement(s),
 	}
@@ -111,9 +112,9 @@ func (t *topoCommand) draw(path string, m *interconnect.Matrix, s *interconnect.
 		for i, c := range row {
 			cells[i] = c.String()
 		}
-		chart.Cells = append(chart.Cells, cells)
+		table.Cells = append(table.Cells, cells)
 	}
-	fig, err := plots.Topology(chart, plots.Options{Title: filepath.Base(path) + ": topology"})
+	fig, err := plots.Topology(table, chart.Options{Title: filepath.Base(path) + ": topology"})
 	if err != nil {
 		return err
 	}

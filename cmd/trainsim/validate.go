@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/plots"
+	"trainsim/plots/chart"
 	"trainsim/scenarios/measured"
 	"trainsim/sim/report"
 )
@@ -149,7 +150,7 @@ func (v *validateCommand) draw(score *report.Score) error {
 	if len(points) == 0 {
 		quantity, points = "memory (GiB)", memoryPoints(score.Rows)
 	}
-	fig, err := plots.Scatter(points, quantity, plots.Options{})
+	fig, err := plots.Scatter(points, quantity, chart.Options{})
 	if err != nil {
 		return err
 	}

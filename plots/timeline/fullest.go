@@ -1,4 +1,4 @@
-package plots
+package timeline
 
 import "trainsim/sim/trace"
 
@@ -8,9 +8,9 @@ type use struct {
 	now, peak int64
 }
 
-// fullestRank returns the rank whose allocated bytes of all kinds reach
+// FullestRank returns the rank whose allocated bytes of all kinds reach
 // highest; the lowest of equals. Without any it returns false.
-func fullestRank(r *trace.Recording) (int, bool) {
+func FullestRank(r *trace.Recording) (int, bool) {
 	uses, slot := rankUses(r)
 	value := make([]int64, len(r.Counters))
 	for _, s := range r.Samples() {

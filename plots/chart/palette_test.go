@@ -1,6 +1,7 @@
-package plots
+package chart
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"testing"
@@ -54,21 +55,21 @@ func distance(a, b color.RGBA, vision [3][3]float64) float64 {
 // Okabe and Ito's set keeps 16 under tritan vision; nothing that was added to
 // it may be closer to another colour than that.
 func TestColoursKeepTheirDistance(t *testing.T) {
-	var kinds, memories []style
-	for k, s := range kindStyles {
+	var kinds, memories []Style
+	for k, s := range KindStyles {
 		if trace.Kind(k) != trace.BackwardInput { // the backward's colour, on purpose
 			kinds = append(kinds, s)
 		}
 	}
-	for _, m := range memoryStyles {
-		memories = append(memories, m.style)
+	for _, m := range MemoryStyles {
+		memories = append(memories, m.Style)
 	}
-	memories = append(memories, otherMemory)
+	memories = append(memories, OtherMemory)
 	for name, vision := range visions {
-		for _, table := range [][]style{kinds, memories} {
+		for _, table := range [][]Style{kinds, memories} {
 			for i, a := range table {
 				for _, b := range table[:i] {
-					assert.Greater(t, distance(a.color, b.color, vision), 15.5, "%s vision: %s and %s", name, a.label, b.label)
+					assert.Greater(t, distance(a.Color, b.Color, vision), 15.5, "%s vision: %s and %s", name, a.Label, b.Label)
 				}
 			}
 		}
@@ -83,23 +84,23 @@ func TestColoursKeepTheirDistance(t *testing.T) {
 func TestOneTableOfColours(t *testing.T) {
 	labels := map[string]bool{}
 	for k := range trace.NumKinds {
-		s := kindStyles[k]
-		assert.NotEmpty(t, s.label, k)
-		assert.False(t, labels[s.label], s.label)
-		labels[s.label] = true
-		assert.Equal(t, s.color, KindColor(k))
+		s := KindStyles[k]
+		assert.NotEmpty(t, s.Label, k)
+		assert.False(t, labels[s.Label], s.Label)
+		labels[s.Label] = true
+		assert.Equal(t, s.Color, KindColor(k))
 	}
-	for _, m := range memoryStyles {
-		assert.Equal(t, m.color, MemoryColor(m.name))
+	for _, m := range MemoryStyles {
+		assert.Equal(t, m.Color, MemoryColor(m.name))
 	}
-	assert.Equal(t, otherMemory.color, MemoryColor("kv_cache"))
-	assert.Equal(t, slate, KindColor(trace.NumKinds))
+	assert.Equal(t, OtherMemory.Color, MemoryColor("kv_cache"))
+	assert.Equal(t, Slate, KindColor(trace.NumKinds))
 	assert.Equal(t, KindColor(trace.Optimizer), MemoryColor("optimizer"))
 }
 
 func TestTextIsReadableOnEveryColour(t *testing.T) {
-	for _, s := range kindStyles {
-		assert.Greater(t, contrast(s.color, onTop(s.color)), 4.0, s.label)
+	for _, s := range KindStyles {
+		assert.Greater(t, contrast(s.Color, OnTop(s.Color)), 4.0, s.Label)
 	}
 }
 
@@ -111,4 +112,14 @@ func contrast(a, b color.RGBA) float64 {
 	}
 	hi, lo := max(y(a), y(b)), min(y(a), y(b))
 	return (hi + 0.05) / (lo + 0.05)
+}
+
+// Fifty families look different.
+func TestSeriesStylesDiffer(t *testing.T) {
+	seen := map[string]bool{}
+	for i := range len(series) * len(shapes) {
+		color, shape := SeriesStyle(i)
+		seen[fmt.Sprintf("%v %T", color, shape)] = true
+	}
+	assert.Len(t, seen, 50)
 }

@@ -1,4 +1,4 @@
-package plots
+package timeline
 
 import (
 	"fmt"
@@ -26,9 +26,9 @@ func typicalStep(rep *report.Report) int {
 	return best
 }
 
-// oneStep returns the spans of a run's typical step, from time 0 on, and says
+// OneStep returns the spans of a run's typical step, from time 0 on, and says
 // which it is; a recording of one step as it is.
-func oneStep(r *trace.Recording, rep *report.Report) (*trace.Recording, string) {
+func OneStep(r *trace.Recording, rep *report.Report) (*trace.Recording, string) {
 	n := typicalStep(rep)
 	if n < 0 {
 		return r, ""
@@ -44,10 +44,10 @@ func oneStep(r *trace.Recording, rep *report.Report) (*trace.Recording, string) 
 	return out, fmt.Sprintf("step %d of %d", n+1, len(rep.Steps.Each))
 }
 
-// withoutEvaluation is oneStep without the evaluation behind it.
-func withoutEvaluation(r *trace.Recording, rep *report.Report) *trace.Recording {
-	r, _ = oneStep(r, rep)
-	end := endOfStep(rep)
+// WithoutEvaluation is OneStep without the evaluation behind it.
+func WithoutEvaluation(r *trace.Recording, rep *report.Report) *trace.Recording {
+	r, _ = OneStep(r, rep)
+	end := EndOfStep(rep)
 	if end == 0 {
 		return r
 	}
@@ -65,7 +65,7 @@ const tick = 1e-9
 
 // shift moves spans so that the first begins at 0.
 func shift(r *trace.Recording) {
-	first := makespan(r)
+	first := Makespan(r)
 	for s := range r.Spans {
 		first = min(first, s.Start)
 	}
@@ -74,51 +74,22 @@ func shift(r *trace.Recording) {
 	}
 }
 
-// endOfStep returns when the step of a recording ends that goes on with an
+// EndOfStep returns when the step of a recording ends that goes on with an
 // evaluation, in seconds; 0 where nothing follows the step.
-func endOfStep(rep *report.Report) float64 {
+func EndOfStep(rep *report.Report) float64 {
 	if rep == nil || rep.Evaluation == nil || rep.Steps != nil || len(rep.Evaluation.Each) == 0 {
 		return 0
 	}
 	return rep.Evaluation.Each[0].Start
 }
 
-// timeLabel names a time axis.
-func timeLabel(rep *report.Report, unit string) string {
+// TimeLabel names a time axis.
+func TimeLabel(rep *report.Report, unit string) string {
 	switch {
 	case rep != nil && rep.Steps != nil:
 		return "time over the steps (" + unit + ")"
-	case endOfStep(rep) > 0:
+	case EndOfStep(rep) > 0:
 		return "time in the step and its evaluation (" + unit + ")"
 	}
 	return "time in the step (" + unit + ")"
-}
-
-// runPhases divides a run of several steps, or one with evaluations, by the
-// report; nil where it is one step.
-func runPhases(rep *report.Report, inStep []phase) []phase {
-	if rep == nil || rep.Steps == nil && rep.Evaluation == nil {
-		return inStep
-	}
-	var out []phase
-	if rep.Steps == nil {
-		for _, ph := range inStep {
-			if end := endOfStep(rep); ph.start < end {
-				ph.end = min(ph.end, end)
-				out = append(out, ph)
-			}
-		}
-	} else {
-		for i, s := range rep.Steps.Each {
-			out = append(out, phase{fmt.Sprintf("step %d", i+1), s.Start, s.Start + s.Seconds})
-			if e := rep.Evaluation; e != nil && i < len(e.Each) {
-				out = append(out, phase{"evaluation", e.Each[i].Start, e.Each[i].Start + e.Each[i].Seconds})
-			}
-		}
-		return out
-	}
-	for _, s := range rep.Evaluation.Each {
-		out = append(out, phase{"evaluation", s.Start, s.Start + s.Seconds})
-	}
-	return out
 }

@@ -1,4 +1,4 @@
-package plots
+package chart
 
 import (
 	"bufio"
@@ -25,18 +25,29 @@ import (
 // dpi ties pixels to the points in which vg measures: 96 dots an inch.
 const dpi = 96
 
-// dot is one pixel in points.
-const dot = vg.Inch / dpi
+// Dot is one pixel in points.
+const Dot = vg.Inch / dpi
 
 // Figure is a drawing of fixed size, ready to be saved.
 type Figure struct {
-	width, height vg.Length
-	page          page
+	Width, Height vg.Length // in points
+	page          Page
 }
 
-// newFigure lays p out on a page of the size in o, which has to be resolved.
-func newFigure(o Options, p page) *Figure {
-	return &Figure{width: vg.Length(o.Width) * dot, height: vg.Length(o.Height) * dot, page: p}
+// Empty is the error of a figure for which there is no data: a run goes without
+// it.
+type Empty string
+
+// Error returns the text.
+func (e Empty) Error() string { return string(e) }
+
+// New lays p out on a page of the size in o.
+func New(o Options, p Page) (*Figure, error) {
+	o, err := o.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	return &Figure{Width: vg.Length(o.Width) * Dot, Height: vg.Length(o.Height) * Dot, page: p}, nil
 }
 
 // Draw draws the figure on c, which should have the figure's size.
@@ -57,14 +68,14 @@ func (f *Figure) Save(path string) error {
 func (f *Figure) Encode(w io.Writer, format string) error {
 	switch format {
 	case "svg":
-		c := vgsvg.New(f.width, f.height)
+		c := vgsvg.New(f.Width, f.Height)
 		f.Draw(draw.New(c))
 		_, err := c.WriteTo(w)
 		return err
 	case "pdf":
 		return f.encodePDF(w)
 	case "png":
-		c := vgimg.NewWith(vgimg.UseWH(f.width, f.height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
+		c := vgimg.NewWith(vgimg.UseWH(f.Width, f.Height), vgimg.UseDPI(dpi), vgimg.UseBackgroundColor(color.White))
 		f.Draw(draw.New(c))
 		enc := png.Encoder{CompressionLevel: png.BestSpeed, BufferPool: &pngBuffers}
 		return enc.Encode(w, c.Image())
@@ -82,7 +93,7 @@ func (f *Figure) encodePDF(w io.Writer) error {
 		fpdf.SetDefaultModificationDate(epoch)
 		fpdf.SetDefaultCatalogSort(true)
 	})
-	c := vgpdf.New(f.width, f.height)
+	c := vgpdf.New(f.Width, f.Height)
 	f.Draw(draw.New(boldPDF{c}))
 	_, err := c.WriteTo(w)
 	return err
@@ -106,11 +117,13 @@ var pngBuffers pngPool
 // pngPool lets the figures of a run share one encoder's buffers.
 type pngPool struct{ pool sync.Pool }
 
+// Get takes a buffer.
 func (p *pngPool) Get() *png.EncoderBuffer {
 	b, _ := p.pool.Get().(*png.EncoderBuffer)
 	return b
 }
 
+// Put gives it back.
 func (p *pngPool) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
 
 // writeWhole writes to a temporary file beside path and renames it when all

@@ -1,4 +1,4 @@
-package plots
+package timeline
 
 import (
 	"slices"
@@ -45,10 +45,10 @@ func TestPeaksLoseNoPeak(t *testing.T) {
 			now[s.Counter], at = float64(s.Value), s.At
 		}
 		want = max(want, now[0]+now[1]+now[2])
-		l := peaks(r, slot, 3, 3, end)
+		l := Peaks(r, slot, 3, 3, end)
 		got := 0.0
-		for c := range columns {
-			got = max(got, l.value[0][c]+l.value[1][c]+l.value[2][c])
+		for c := range Columns {
+			got = max(got, l.Value[0][c]+l.Value[1][c]+l.Value[2][c])
 		}
 		assert.Equal(t, want, got)
 	}
@@ -65,15 +65,15 @@ func TestMeansConserve(t *testing.T) {
 			area[s.Counter] += now[s.Counter] * (float64(s.At) - from[s.Counter])
 			now[s.Counter], from[s.Counter] = float64(s.Value), float64(s.At)
 		}
-		l := means(r, slot, 2, end)
+		l := Means(r, slot, 2, end)
 		for i := range area {
 			area[i] += now[i] * (float64(end) - from[i])
 			sum := 0.0
-			for _, v := range l.value[i] {
+			for _, v := range l.Value[i] {
 				assert.LessOrEqual(t, v, 1000.0*(1+1e-9), "no column is over the largest rate")
 				sum += v
 			}
-			assert.InEpsilon(t, area[i]+1, sum*float64(end)/columns+1, 1e-9)
+			assert.InEpsilon(t, area[i]+1, sum*float64(end)/Columns+1, 1e-9)
 		}
 	}
 }
@@ -96,38 +96,14 @@ func TestFullestRank(t *testing.T) {
 			r.AddCounter(trace.Counter{Kind: trace.MemoryByKind, Name: kind, Rank: rank, Stage: rank})
 		}
 	}
-	_, ok := fullestRank(r)
+	_, ok := FullestRank(r)
 	assert.False(t, ok)
 	r.Set(0, 0, 10)
 	r.Set(0, 2, 8)
 	r.Set(1, 3, 4) // rank 1: 12 in all
 	r.Set(2, 3, 0)
 	r.Set(3, 4, 12) // rank 2 reaches the same later
-	rank, ok := fullestRank(r)
+	rank, ok := FullestRank(r)
 	require.True(t, ok)
 	assert.Equal(t, 1, rank)
-}
-
-// The reserved line is lifted by what lies outside the allocator.
-func TestReservedComparesWithCapacity(t *testing.T) {
-	r, rep := synthetic{pp: 2, m: 2, tp: 1, forward: sim.Second}.build()
-	m, err := memoryOf(r, rep)
-	require.NoError(t, err)
-	const gib = 1 << 30
-	assert.Equal(t, float64(37*gib+2*5*gib), m.peak)
-	assert.Equal(t, float64(39*gib+2*5*gib+gib), m.peakReserved)
-	assert.Equal(t, float64(80*gib), m.capacity)
-}
-
-func TestLinksOfEachSort(t *testing.T) {
-	var loads []link
-	for i := range 20 {
-		loads = append(loads, link{counter: i, name: "nvlink", sort: "nvlink", mean: 0.9 - float64(i)/100})
-	}
-	loads = append(loads, link{counter: 20, name: "nic", sort: "nic", mean: 0.1})
-	chosen := chooseLinks(loads)
-	assert.Len(t, chosen, shownLinks)
-	assert.Equal(t, "nic", chosen[shownLinks-1].sort)
-	assert.Equal(t, "gpu->nic", sortOf("gpu12->nic3"))
-	assert.Len(t, chooseLinks(loads[:3]), 3)
 }

@@ -1,24 +1,54 @@
-package plots
+package timeline
 
 import (
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
+	"fmt"
 
 	"trainsim/sim"
+	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
 
-// phase is a named part of a rank's step, in seconds.
-type phase struct {
-	name       string
-	start, end float64
+// Phase is a named part of a rank's step, in seconds.
+type Phase struct {
+	Name       string
+	Start, End float64
+}
+
+// Phases divides a run of several steps, or one with evaluations, by the report,
+// and one step by what the rank does in it.
+func Phases(r *trace.Recording, rep *report.Report, rank int) []Phase {
+	inStep := phasesOf(r, rank)
+	if rep == nil || rep.Steps == nil && rep.Evaluation == nil {
+		return inStep
+	}
+	var out []Phase
+	if rep.Steps == nil {
+		for _, ph := range inStep {
+			if end := EndOfStep(rep); ph.Start < end {
+				ph.End = min(ph.End, end)
+				out = append(out, ph)
+			}
+		}
+	} else {
+		for i, s := range rep.Steps.Each {
+			out = append(out, Phase{fmt.Sprintf("step %d", i+1), s.Start, s.Start + s.Seconds})
+			if e := rep.Evaluation; e != nil && i < len(e.Each) {
+				out = append(out, Phase{"evaluation", e.Each[i].Start, e.Each[i].Start + e.Each[i].Seconds})
+			}
+		}
+		return out
+	}
+	for _, s := range rep.Evaluation.Each {
+		out = append(out, Phase{"evaluation", s.Start, s.Start + s.Seconds})
+	}
+	return out
 }
 
 // phasesOf divides a rank's step as its schedule does: warm-up until the first
 // backward, steady state until the last forward, cool-down, optimizer. When no
 // forward follows a backward, the parts are forward and backward. The optimizer
 // begins after the last of both; spans are recorded in the order of their ends.
-func phasesOf(r *trace.Recording, rank int) []phase {
+func phasesOf(r *trace.Recording, rank int) []Phase {
 	b := bounds{firstB: sim.Forever, firstOpt: sim.Forever}
 	for s := range r.Spans {
 		if int(s.Lane) >= len(r.Lanes) || s.Lane < 0 {
@@ -51,11 +81,11 @@ func (b *bounds) add(s *trace.Span) {
 	b.end = max(b.end, s.End)
 }
 
-func (b *bounds) phases() []phase {
-	var out []phase
+func (b *bounds) phases() []Phase {
+	var out []Phase
 	add := func(name string, from, to sim.Time) {
 		if to > from {
-			out = append(out, phase{name, from.Seconds(), to.Seconds()})
+			out = append(out, Phase{name, from.Seconds(), to.Seconds()})
 		}
 	}
 	optimizer := min(b.firstOpt, b.end)
@@ -69,20 +99,4 @@ func (b *bounds) phases() []phase {
 	}
 	add("optimizer", optimizer, b.end)
 	return out
-}
-
-// draw puts the phase into the strip above the data, with its name where that
-// fits.
-func (ph phase) draw(c draw.Canvas, t theme, i int, x0, x1 vg.Length) {
-	shade := idleGrey
-	if i%2 == 1 {
-		shade = gridGrey
-	}
-	y0, y1 := c.Max.Y+t.pt(3), c.Max.Y+t.pt(21)
-	fillRect(c, shade, x0, y0, x1, y1)
-	sty := t.text(12)
-	sty.XAlign, sty.YAlign = draw.XCenter, yMiddle
-	if sty.Width(ph.name)+t.pt(4) <= x1-x0 {
-		c.FillText(sty, vg.Point{X: (x0 + x1) / 2, Y: (y0 + y1) / 2}, ph.name)
-	}
 }

@@ -1,12 +1,9 @@
-package plots
+package chart
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
-
-	"trainsim/sim/report"
 )
 
 // Options say how a figure looks. The zero value is a slide: 1600 by 900
@@ -17,7 +14,7 @@ type Options struct {
 	Width, Height float64
 	// Title stands in place of the scenario's name.
 	Title string
-	// Format is png, svg or pdf: the file ending of WriteAll. Empty is png.
+	// Format is png, svg or pdf: the ending of the files. Empty is png.
 	Format string
 }
 
@@ -31,12 +28,12 @@ const (
 
 // Check says what is wrong with the options, if anything.
 func (o Options) Check() error {
-	_, err := o.resolve()
+	_, err := o.Resolve()
 	return err
 }
 
-// resolve writes the defaults out and refuses what cannot be drawn.
-func (o Options) resolve() (Options, error) {
+// Resolve writes the defaults out and refuses what cannot be drawn.
+func (o Options) Resolve() (Options, error) {
 	if o.Width == 0 {
 		o.Width = defaultWidth
 	}
@@ -60,45 +57,4 @@ func checkFormat(format string) error {
 		return fmt.Errorf("plots: cannot write %.20q; write png, svg or pdf", format)
 	}
 	return nil
-}
-
-// title returns "scenario: what", with the option in place of the scenario.
-func (o Options) title(rep *report.Report, what string) string {
-	name := o.Title
-	if name == "" && rep != nil {
-		name = scenarioName(rep.Scenario)
-	}
-	if name == "" {
-		return what
-	}
-	return name + ": " + what
-}
-
-// scenarioName finds the name in whatever the report holds as its scenario: a
-// configuration in a fresh run, a map in a saved one.
-func scenarioName(scenario any) string {
-	switch s := scenario.(type) {
-	case nil:
-		return ""
-	case string:
-		return s
-	case map[string]any:
-		for _, key := range []string{"name", "Name"} {
-			if name, ok := s[key].(string); ok {
-				return name
-			}
-		}
-		return ""
-	}
-	text, err := json.Marshal(scenario)
-	if err != nil {
-		return ""
-	}
-	var named struct {
-		Name string `json:"name"`
-	}
-	if json.Unmarshal(text, &named) != nil {
-		return ""
-	}
-	return named.Name
 }

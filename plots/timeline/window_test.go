@@ -1,4 +1,4 @@
-package plots
+package timeline
 
 import (
 	"testing"
@@ -39,24 +39,54 @@ func evaluated(n int) (*trace.Recording, *report.Report) {
 
 func TestFiguresOfOneStep(t *testing.T) {
 	r, rep := evaluated(1)
-	same, which := oneStep(r, rep)
+	same, which := OneStep(r, rep)
 	assert.Equal(t, r, same)
 	assert.Empty(t, which)
-	assert.Equal(t, 30*sim.Millisecond, makespan(withoutEvaluation(r, rep)))
+	assert.Equal(t, 30*sim.Millisecond, Makespan(WithoutEvaluation(r, rep)))
 	r, rep = evaluated(3)
-	one, which := oneStep(r, rep)
+	one, which := OneStep(r, rep)
 	assert.Equal(t, "step 2 of 3", which)
 	assert.Equal(t, 3, one.Len())
-	assert.Equal(t, 30*sim.Millisecond, makespan(one))
+	assert.Equal(t, 30*sim.Millisecond, Makespan(one))
 	assert.Equal(t, -1, typicalStep(nil))
+}
+
+// step is a rank's step of actions, a second each, with a pause before the last.
+func step(kinds ...trace.Kind) *trace.Recording {
+	r := &trace.Recording{}
+	lane := r.AddLane(trace.Lane{Stream: trace.Actions})
+	for i, k := range kinds {
+		at := sim.Time(i) * sim.Second
+		if k == trace.Optimizer {
+			at += sim.Second / 2
+		}
+		r.Add(trace.Span{Start: at, End: at + sim.Second, Lane: lane, Kind: k})
+	}
+	return r
+}
+
+func TestPhases(t *testing.T) {
+	const f, b = trace.Forward, trace.Backward
+	r := step(f, f, b, f, b, b, trace.Optimizer)
+	var names []string
+	var at float64
+	for _, ph := range phasesOf(r, 0) {
+		assert.Equal(t, at, ph.Start)
+		at = ph.End
+		names = append(names, ph.Name)
+	}
+	assert.Equal(t, []string{"warm-up", "steady state", "cool-down", "optimizer"}, names)
+	assert.Equal(t, Makespan(r).Seconds(), at)
+	assert.Equal(t, "forward", phasesOf(step(f, b, trace.Optimizer), 0)[0].Name)
+	assert.Empty(t, phasesOf(r, 99))
 }
 
 func TestPhasesOfARun(t *testing.T) {
 	names := func(n int) (out []string) {
 		r, rep := evaluated(n)
-		for _, ph := range runPhases(rep, phasesOf(r, 0)) {
-			require.Less(t, ph.start, ph.end)
-			out = append(out, ph.name)
+		for _, ph := range Phases(r, rep, 0) {
+			require.Less(t, ph.Start, ph.End)
+			out = append(out, ph.Name)
 		}
 		return out
 	}

@@ -1,10 +1,11 @@
-package plots
+package gantt
 
 import (
 	"math"
 
 	"gonum.org/v1/plot/vg"
 
+	"trainsim/plots/chart"
 	"trainsim/sim/trace"
 )
 
@@ -17,22 +18,22 @@ type inked struct {
 
 // merge returns what to draw for boxes in the order of their start: boxes
 // narrower than a dot become one a dot, in the colour that fills most of it.
-func merge(boxes []box, x func(float64) vg.Length) []inked {
+func merge(boxes []Box, x func(float64) vg.Length) []inked {
 	var out []inked
 	var small bucket
 	for _, b := range boxes {
-		x0, x1 := x(b.start), x(b.end)
-		if x1-x0 >= dot {
+		x0, x1 := x(b.Start), x(b.End)
+		if x1-x0 >= chart.Dot {
 			out = small.flush(out)
-			out = append(out, inked{snap(x0), snap(x1), b.kind, b.chunk})
+			out = append(out, inked{chart.Snap(x0), chart.Snap(x1), b.Kind, b.Chunk})
 			continue
 		}
-		at := math.Floor(float64(x0 / dot))
+		at := math.Floor(float64(x0 / chart.Dot))
 		if at != small.dot {
 			out = small.flush(out)
 			small.dot = at
 		}
-		small.share[min(b.kind, trace.NumKinds)] += float64(x1 - x0)
+		small.share[min(b.Kind, trace.NumKinds)] += float64(x1 - x0)
 		small.used = true
 	}
 	return small.flush(out)
@@ -57,9 +58,9 @@ func (s *bucket) flush(out []inked) []inked {
 			best = k
 		}
 	}
-	if total >= float64(dot)/4 {
-		x0 := vg.Length(s.dot) * dot
-		out = append(out, inked{x0, x0 + dot, trace.Kind(best), 0})
+	if total >= float64(chart.Dot)/4 {
+		x0 := vg.Length(s.dot) * chart.Dot
+		out = append(out, inked{x0, x0 + chart.Dot, trace.Kind(best), 0})
 	}
 	*s = bucket{}
 	return out
