@@ -65,3 +65,11 @@ func TestClustersByTheWordsOfTables(t *testing.T) {
 	_, err = FindCluster("L40S", "", 2, 0)
 	assert.ErrorContains(t, err, `no cluster preset for 2 nodes of "L40S"`)
 }
+
+// TestFP8OfTheGeneration: a preset has a rate in FP8 where its generation's tensor
+// cores multiply in it, so that a job in FP8 is refused on the others.
+func TestFP8OfTheGeneration(t *testing.T) {
+	for _, d := range builtinGPUs() {
+		assert.Equal(t, d.Generation().FP8, d.Rates.FP8 > 0, d.Name)
+	}
+}

@@ -1,12 +1,13 @@
 package scenarios
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
 	"trainsim/interconnect"
 	"trainsim/memory"
-	"trainsim/sim/model"
+	"trainsim/sim/gpu"
 	"trainsim/sim/step"
 )
 
@@ -161,11 +162,14 @@ func (l *loader) checkTraining(cfg *step.Config) {
 	if t.Recompute == "every-n" && t.RecomputeN < 1 {
 		l.problem("training.recompute_layers", []string{"training.recompute"}, "%d is not a number of layers; write 1 or more", t.RecomputeN)
 	}
+	if g := &cfg.GPU; t.Precision == "fp8" && g.Rates.FP8 == 0 && !l.dec.isBad("gpu.peak.fp8") {
+		l.problem("training.precision", []string{"gpu"}, "%s has no FP8; write %q, or a GPU that has it (peak.fp8 of its preset)", cmp.Or(g.Name, "the GPU"), widest16(g))
+	}
 	if key, text := cfg.FP8WeightsProblem(); key != "" {
 		l.problem("training.fp8_param_gather", []string{key}, "%s", text)
 	}
-	if w := cfg.LoRA.UnknownTarget(); w != "" {
-		l.problem("lora.targets", nil, "%q is no matrix of a layer; write any of %s", w, strings.Join(model.TargetWords(), ", "))
+	if w := cfg.LoRA.UnknownTarget(&cfg.Model); w != "" && !l.dec.isBad("model") {
+		l.problem("lora.targets", nil, "%q is no matrix of the model's layers; write any of %s", w, strings.Join(cfg.Model.TargetWords(), ", "))
 	}
 	if cfg.Memory.Fraction <= 0 {
 		l.problem("memory.memory_fraction", nil, "0 leaves no memory; write a share above 0 and at most 1.0")
@@ -175,4 +179,13 @@ func (l *loader) checkTraining(cfg *step.Config) {
 	} else if conf.Backend != "" && conf.Backend != "native" {
 		l.problem("memory.alloc_conf", nil, "backend:%s is CUDA's allocator, of which there is no model; leave the backend out, which is PyTorch's native one", conf.Backend)
 	}
+}
+
+// widest16 is the 16-bit format in which a GPU's tensor cores multiply, bf16
+// where there are both.
+func widest16(g *gpu.Device) string {
+	if g.Rates.BF16 > 0 {
+		return "bf16"
+	}
+	return "fp16"
 }

@@ -42,13 +42,37 @@ var loraSets = map[string]func(product string) bool{
 	"mlp": func(product string) bool { return strings.HasPrefix(product, "mlp.") },
 }
 
-// TargetWords returns the words and modules that Targets may hold, sorted.
-func TargetWords() []string {
-	out := slices.Collect(maps.Keys(loraSets))
-	for _, names := range loraModules {
-		out = append(out, names...)
+// modules returns the matrices that a product's output holds in the model, by
+// PEFT's names. Without a latent of their own DeepSeek's queries come from a
+// q_proj, as in other models.
+func (c *Config) modules(product string) []string {
+	switch {
+	case product == "attn.q_up" && c.QLoraRank == 0:
+		return []string{"q_proj"}
+	case product == "mlp.fc1" && !c.MLP.Gated():
+		return []string{"up_proj"}
 	}
-	slices.Sort(out)
+	return loraModules[product]
+}
+
+// layerProducts returns the products of a layer whose matrices may be targets.
+func (c *Config) layerProducts() []string {
+	switch {
+	case !c.latent():
+		return []string{"attn.qkv", "attn.proj", "mlp.fc1", "mlp.fc2"}
+	case c.QLoraRank == 0:
+		return []string{"attn.q_up", "attn.kv_down", "attn.kv_up", "attn.proj", "mlp.fc1", "mlp.fc2"}
+	}
+	return []string{"attn.q_down", "attn.q_up", "attn.kv_down", "attn.kv_up", "attn.proj", "mlp.fc1", "mlp.fc2"}
+}
+
+// TargetWords returns the words that LoRA's Targets may hold for the model, then
+// the names of its layers' matrices.
+func (c *Config) TargetWords() []string {
+	out := slices.Sorted(maps.Keys(loraSets))
+	for _, product := range c.layerProducts() {
+		out = append(out, c.modules(product)...)
+	}
 	return out
 }
 
@@ -61,25 +85,26 @@ func (l *LoRA) list() []string {
 	return words
 }
 
-// UnknownTarget returns a word of Targets that names nothing, or "".
-func (l *LoRA) UnknownTarget() string {
+// UnknownTarget returns a word of Targets that names nothing in a model, or "".
+func (l *LoRA) UnknownTarget(c *Config) string {
+	words := c.TargetWords()
 	for _, w := range l.list() {
-		if !slices.Contains(TargetWords(), w) {
+		if !slices.Contains(words, w) {
 			return w
 		}
 	}
 	return ""
 }
 
-// FeedForward reports whether a matrix of the feed-forward block is a target.
-func (l *LoRA) FeedForward() bool {
-	return len(l.targeted("mlp.fc1")) > 0 || len(l.targeted("mlp.fc2")) > 0
+// FeedForward reports whether a matrix of a model's feed-forward block is a target.
+func (l *LoRA) FeedForward(c *Config) bool {
+	return len(l.targeted(c, "mlp.fc1")) > 0 || len(l.targeted(c, "mlp.fc2")) > 0
 }
 
 // targeted returns which modules of a product have adapters.
-func (l *LoRA) targeted(product string) []string {
+func (l *LoRA) targeted(c *Config, product string) []string {
 	var out []string
-	for _, m := range loraModules[product] {
+	for _, m := range c.modules(product) {
 		if slices.ContainsFunc(l.list(), func(w string) bool { return w == m || loraSets[w] != nil && loraSets[w](product) }) {
 			out = append(out, m)
 		}
@@ -95,8 +120,11 @@ func (b *builder) adapters(product string, width int64) []int64 {
 	if !b.LoRA.On() {
 		return nil
 	}
-	meant := b.LoRA.targeted(product)
-	if b.Modules != PlainModules && len(meant) == len(loraModules[product]) && len(meant) > 0 && !slices.Contains(b.LoRA.list(), meant[0]) {
+	modules, meant := b.modules(product), b.LoRA.targeted(&b.Config, product)
+	if len(meant) == 0 {
+		return nil
+	}
+	if len(modules) == 1 || b.Modules != PlainModules && len(meant) == len(modules) && !slices.Contains(b.LoRA.list(), meant[0]) {
 		return []int64{width}
 	}
 	var out []int64
@@ -106,17 +134,8 @@ func (b *builder) adapters(product string, width int64) []int64 {
 			out = append(out, b.Heads/b.TP*b.Head())
 		case "k_proj", "v_proj":
 			out = append(out, b.kvHeads()*b.Head())
-		case "gate_proj":
-			if b.MLP.Gated() {
-				out = append(out, width/2)
-			}
-		case "up_proj":
-			if b.MLP.Gated() {
-				width /= 2
-			}
-			out = append(out, width)
-		default:
-			out = append(out, width)
+		case "gate_proj", "up_proj":
+			out = append(out, width/2)
 		}
 	}
 	return out

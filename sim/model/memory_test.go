@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,6 +98,39 @@ func TestAdaptersByModule(t *testing.T) {
 	assert.EqualValues(t, 1024+2048, parameters("qkv", EngineModules), "one beside all three")
 	assert.EqualValues(t, (1024+2048)+(1024+1024)+(1024+8192)+(4096+1024), parameters("all", EngineModules))
 	assert.Equal(t, parameters("all", PlainModules), parameters("q_proj,k_proj,v_proj,o_proj,gate_proj,up_proj,down_proj", EngineModules))
+}
+
+// The words are those of matrices that the model has, and each of them trains
+// something.
+func TestTargetsAreTheModelsMatrices(t *testing.T) {
+	sets := []string{"all", "attention", "mlp", "qkv"}
+	latents := mixed(1, 1, 1).Config
+	latents.Experts, latents.ExpertsPerToken, latents.ExpertFFN, latents.SharedExpertFFN, latents.DenseLayers = 0, 0, 0, 0, 0
+	narrow := latents
+	narrow.QLoraRank = 0
+	gelu := llama(1).Config
+	gelu.MLP = GELU
+	for _, c := range []struct {
+		config  Config
+		modules []string
+	}{
+		{llama(1).Config, []string{"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}},
+		{gelu, []string{"q_proj", "k_proj", "v_proj", "o_proj", "up_proj", "down_proj"}},
+		{latents, []string{"q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}},
+		{narrow, []string{"q_proj", "kv_a_proj_with_mqa", "kv_b_proj", "o_proj", "gate_proj", "up_proj", "down_proj"}},
+	} {
+		assert.Equal(t, append(slices.Clone(sets), c.modules...), c.config.TargetWords())
+		for _, word := range c.config.TargetWords() {
+			for _, modules := range []Modules{PlainModules, EngineModules} {
+				s := llama(1)
+				s.Config, s.Modules, s.LoRA = c.config, modules, LoRA{Rank: 8, Targets: word}
+				assert.Empty(t, s.LoRA.UnknownTarget(&s.Config))
+				assert.Positive(t, s.Build(0, 1, false, false).Parameters, word)
+			}
+		}
+	}
+	assert.Equal(t, "kv_b_proj", (&LoRA{Targets: "q_proj,kv_b_proj"}).UnknownTarget(&gelu))
+	assert.Equal(t, "q_b_proj", (&LoRA{Targets: "q_b_proj"}).UnknownTarget(&narrow))
 }
 
 // PEFT's adapters of rank 16 beside all linear layers of Llama-2-70B hold

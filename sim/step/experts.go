@@ -32,7 +32,7 @@ func (c *Config) ExpertProblem() (key, text string) {
 		return "parallel.zero", fmt.Sprintf("%d is modelled for experts that are cut as the rest of the model; write ep = 1 and etp = tp, or zero = 1", p.ZeRO)
 	case c.Host.Framework == "deepspeed":
 		return "host.framework", "experts are modelled for Megatron-Core and plain PyTorch; write \"megatron\" or \"eager\""
-	case c.LoRA.On() && c.LoRA.FeedForward():
+	case c.LoRA.On() && c.LoRA.FeedForward(&c.Model):
 		return "lora.targets", "adapters on experts are not modelled; write \"attention\" or \"qkv\""
 	}
 	return "", ""
