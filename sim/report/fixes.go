@@ -132,7 +132,7 @@ func memoryCandidates(c *step.Config) []candidate {
 		if e.KeepActivations {
 			add("evaluation.keep_activations", false, 0.91, func(v *step.Config) { v.Evaluation.KeepActivations = false })
 		}
-		if size := max(e.BatchSize, c.Schedule.MicrobatchSize); size > 1 {
+		if size := c.EvaluationBatch(); size > 1 {
 			add("evaluation.batch_size", size/2, 0.93, func(v *step.Config) { v.Evaluation.BatchSize = size / 2 })
 		}
 	}

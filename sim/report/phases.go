@@ -68,10 +68,7 @@ func (r *Report) phases(res *step.Result) {
 		r.Steps = s
 	}
 	if len(res.Evaluations) > 0 {
-		e := &Evaluation{Batches: c.Evaluation.Batches, BatchSize: c.Evaluation.BatchSize, Each: spansOf(res.Evaluations)}
-		if e.BatchSize == 0 {
-			e.BatchSize = c.Schedule.MicrobatchSize
-		}
+		e := &Evaluation{Batches: c.Evaluation.Batches, BatchSize: c.EvaluationBatch(), Each: spansOf(res.Evaluations)}
 		counted := steady(e.Each)
 		for _, x := range counted {
 			e.Seconds += float64(x.Seconds / float64(len(counted)))

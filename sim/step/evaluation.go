@@ -61,9 +61,7 @@ func (j *Job) evaluationCode(cc *chunkCode) *chunkCode {
 	e := &j.Config.Evaluation
 	spec := *j.spec
 	spec.Dropout = false
-	if e.BatchSize > 0 {
-		spec.Microbatch = int64(e.BatchSize)
-	}
+	spec.Microbatch = int64(j.Config.EvaluationBatch())
 	out := newChunkCode(cc.shape, j.build(&spec, cc.shape), false)
 	if !e.KeepActivations {
 		out.forwardTensors = model.Lifetimes(out.chunk.Tensors, out.chunk.Forward)[0]
@@ -91,14 +89,11 @@ func (e *explainer) explainEvaluation() {
 		return
 	}
 	c := e.job.Config
-	size, how := c.Evaluation.BatchSize, "each tensor until it has been read"
-	if size == 0 {
-		size = c.Schedule.MicrobatchSize
-	}
+	how := "each tensor until it has been read"
 	if c.Evaluation.KeepActivations {
 		how = keptByPass(most, bytes)
 	}
-	e.add(memory.Activations, bytes, "activations of the evaluation", "a pass of %d sequences: %s", size, how)
+	e.add(memory.Activations, bytes, "activations of the evaluation", "a pass of %d sequences: %s", c.EvaluationBatch(), how)
 	e.lines[len(e.lines)-1].Evaluation = true
 }
 

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -37,6 +38,11 @@ type Evaluation struct {
 	// KeepActivations runs it without torch.no_grad: what a backward would need
 	// lives to the end of the pass.
 	KeepActivations bool `toml:"keep_activations"`
+}
+
+// EvaluationBatch returns the sequences of a pass of the evaluation.
+func (c *Config) EvaluationBatch() int {
+	return cmp.Or(c.Evaluation.BatchSize, c.Schedule.MicrobatchSize)
 }
 
 // Validate returns what is wrong, each with the key in its table.

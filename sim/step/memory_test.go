@@ -64,6 +64,20 @@ func TestLoRATargets(t *testing.T) {
 	}
 }
 
+// An evaluation without a batch size has that of a micro-batch.
+func TestEvaluationBatchIsTheMicroBatchs(t *testing.T) {
+	c := eager(t)
+	c.Schedule.MicrobatchSize = 3
+	c.Evaluation = step.Evaluation{Batches: 2, KeepActivations: true}
+	assert.Equal(t, 3, c.EvaluationBatch())
+	left := accounts(t, c)
+	c.Evaluation.BatchSize = 3
+	assert.Equal(t, left, accounts(t, c))
+	c.Evaluation.BatchSize = 5
+	assert.Equal(t, 5, c.EvaluationBatch())
+	assert.NotEqual(t, left, accounts(t, c))
+}
+
 func TestEvaluationWithAndWithoutGraph(t *testing.T) {
 	c := eager(t)
 	train := accounts(t, c)[0].PeakAllocated
