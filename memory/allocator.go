@@ -16,9 +16,6 @@ type Config struct {
 	Fraction float64
 	// Device is the GPU's index in the out-of-memory message.
 	Device int
-	// Events tells which events of other streams have finished. When nil
-	// they finish by [Allocator.CompleteEvents].
-	Events Events
 	// Trace makes the allocator record what memory_viz shows as history.
 	Trace bool
 	// KeepPeak makes the allocator remember its blocks at the peak of
@@ -55,7 +52,6 @@ type Allocator struct {
 	stats     Stats
 	kinds     [NumKinds]int64
 	peakKinds [NumKinds]int64
-	source    Events
 	trace     *recorder
 	parked    []int32 // blocks that wait without an event of a stream
 	parkings  uint64
@@ -74,11 +70,10 @@ func New(c Config) *Allocator {
 		capacity:  max(c.Capacity, 0),
 		total:     c.Total,
 		limit:     -1,
-		segTop:    segmentBase,
+		segTop:    SegmentBase,
 		windowTop: windowStride,
 		blocks:    make([]block, 1, 256),
 		uses:      make([]streamUse, 1),
-		source:    c.Events,
 		keepPeak:  c.KeepPeak,
 	}
 	if a.total == 0 {

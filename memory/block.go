@@ -1,5 +1,7 @@
 package memory
 
+import "trainsim/memory/blockset"
+
 // Ref is a handle to an allocation. The zero Ref stands for an allocation of
 // zero bytes. A Ref is reused after its block was freed.
 type Ref int32
@@ -49,8 +51,8 @@ type pool struct {
 type set struct {
 	pool     int32
 	stream   int
-	free     freeSet // idle blocks by size and address
-	unmapped freeSet // pieces of windows without memory, by address
+	free     blockset.Set // idle blocks by size and address
+	unmapped blockset.Set // pieces of windows without memory, by address
 }
 
 // Indices of the default pools.
@@ -125,12 +127,12 @@ func (a *Allocator) store(i int32) {
 	s := &a.sets[b.set]
 	b.state = idle
 	b.born = a.pools[s.pool].searches
-	s.free.insert(entry{b.size, b.addr, i})
+	s.free.Insert(b.size, b.addr, i)
 }
 
 func (a *Allocator) unstore(i int32) {
 	b := &a.blocks[i]
-	a.sets[b.set].free.remove(b.size, b.addr)
+	a.sets[b.set].free.Remove(b.size, b.addr)
 }
 
 // merge lets block dst take in its neighbour src if that is idle and, like
@@ -142,9 +144,9 @@ func (a *Allocator) merge(dst, src int32, mapped bool) int64 {
 	d, s := &a.blocks[dst], &a.blocks[src]
 	switch {
 	case mapped && s.state == idle:
-		a.sets[s.set].free.remove(s.size, s.addr)
+		a.sets[s.set].free.Remove(s.size, s.addr)
 	case !mapped && s.state == unmapped:
-		a.sets[s.set].unmapped.remove(0, s.addr)
+		a.sets[s.set].unmapped.Remove(0, s.addr)
 	default:
 		return 0
 	}

@@ -36,6 +36,13 @@ func DefaultConf() Conf {
 // String returns the text from which the settings were parsed.
 func (c Conf) String() string { return c.text }
 
+// Equal reports whether two settings place blocks alike, whatever their text.
+func (c Conf) Equal(d Conf) bool {
+	c, d = c.normal(), d.normal()
+	c.text, d.text = "", ""
+	return c == d
+}
+
 // normal fills in what a literal Conf left out.
 func (c Conf) normal() Conf {
 	if c.MaxSplitSize == 0 {

@@ -5,6 +5,9 @@ import "math"
 // Allocated returns torch.cuda.memory_allocated in bytes.
 func (a *Allocator) Allocated() int64 { return a.stats.AllocatedBytes.All.Current }
 
+// Active returns the bytes of blocks that are handed out or wait for events.
+func (a *Allocator) Active() int64 { return a.stats.ActiveBytes.All.Current }
+
 // Reserved returns torch.cuda.memory_reserved in bytes.
 func (a *Allocator) Reserved() int64 { return a.stats.ReservedBytes.All.Current }
 
@@ -28,23 +31,6 @@ func (a *Allocator) ResetPeaks() {
 
 // Stats returns torch.cuda.memory_stats.
 func (a *Allocator) Stats() Stats { return a.stats }
-
-// Size returns the bytes of the block behind r, rounding included; 0 when r
-// is not live.
-func (a *Allocator) Size(r Ref) int64 {
-	if !a.isLive(r) {
-		return 0
-	}
-	return a.blocks[r].size
-}
-
-// Addr returns the simulated address of r; 0 when r is not live.
-func (a *Allocator) Addr(r Ref) int64 {
-	if !a.isLive(r) {
-		return 0
-	}
-	return a.blocks[r].addr
-}
 
 // SetFraction is torch.cuda.set_per_process_memory_fraction: at most that
 // share of Config.Total may be reserved, 1 removes the limit. Values outside

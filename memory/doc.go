@@ -1,6 +1,5 @@
 // Package memory accounts for every byte of a GPU the way PyTorch and
-// nvidia-smi do: it models PyTorch's CUDA caching allocator, reads and writes
-// torch.cuda.memory snapshots, and replays recorded traces.
+// nvidia-smi do: it models PyTorch's CUDA caching allocator.
 //
 // # The allocator
 //
@@ -44,13 +43,23 @@
 // backend:cudaMallocAsync. Numbers in settings must be whole: PyTorch reads
 // "128MB" as 128, [ParseConf] refuses it.
 //
-// # Snapshots and replay
+// # Snapshots
 //
-// A [Snapshot] is what torch.cuda.memory._snapshot returns. [ReadSnapshot]
-// and [ReadRecordings] take untrusted files: a pickle is taken apart
-// instruction by instruction, whatever could import or call is refused,
-// lengths are never believed, and what is kept is bounded. A [Recording]
-// replays under any settings. A trace does not name the pool of a block, so
-// that blocks of private pools are replayed in the default one, and it does
-// not tell everything: see [Recorded] for how closely a replay followed.
+// A [Snapshot] is what torch.cuda.memory._snapshot returns. Package
+// memory/snapshot reads and writes files of them and replays what they record.
+//
+// # Reading order
+//
+//   - allocator.go, privatepool.go: requests and frees
+//   - search.go, block.go, rounding.go: which block serves a request
+//   - driver.go, expandable.go, driverwork.go: memory from the driver and back
+//   - events.go: blocks that wait for other streams
+//   - oom.go: what is said when memory runs out
+//   - counters.go, stats.go, kind.go: what torch.cuda.memory_stats says
+//   - snapshot.go, trace.go, usage.go: segments, blocks and the history
+//   - replay.go, restore.go: what the replay of a recording needs
+//   - conf.go, confparse.go, confvalues.go: PYTORCH_CUDA_ALLOC_CONF
+//
+// To add a setting, add its field to [Conf], its reader to confKeys, and its
+// rule where it decides; the vectors in testdata hold PyTorch's results.
 package memory

@@ -5,21 +5,18 @@ import (
 	"math"
 )
 
-// Simulated addresses: window k of an expandable segment begins at
-// (k+1) * windowStride (of devices below 910 GiB), cudaMalloc segments follow each other from
-// segmentBase and never reuse an address.
-const (
-	windowStride = int64(1) << 40
-	segmentBase  = int64(1) << 62
-)
+// SegmentBase is where the simulated addresses of cudaMalloc segments begin;
+// they follow each other and none is used again.
+const SegmentBase = int64(1) << 62
+
+// windowStride is how far apart the windows of expandable segments begin, the
+// first at one stride (of devices below 910 GiB; larger ones take several).
+const windowStride = int64(1) << 40
 
 // DriverFree returns what cudaMemGetInfo would call free, in bytes.
 func (a *Allocator) DriverFree() int64 {
 	return max(a.capacity-a.external-a.Reserved(), 0)
 }
-
-// External returns the bytes that others took by TakeExternal.
-func (a *Allocator) External() int64 { return a.external }
 
 // TakeExternal takes memory straight from the driver, as NCCL, cuDNN and the
 // CUDA context do. It reports false, and takes nothing, when the driver has
@@ -92,7 +89,7 @@ func (a *Allocator) releaseSegment(i int32) {
 	if a.trace != nil {
 		a.trace.add(ActionSegmentFree, b.addr, b.size, s.stream, 0)
 	}
-	s.free.remove(b.size, b.addr)
+	s.free.Remove(b.size, b.addr)
 	a.recycle(i)
 }
 
@@ -148,7 +145,7 @@ func (a *Allocator) age(i int32) uint64 {
 func (a *Allocator) poolBlocks(p int32) []int32 {
 	a.scratch = a.scratch[:0]
 	for _, s := range a.pools[p].order {
-		a.scratch = a.sets[s].free.list(a.scratch)
+		a.scratch = a.sets[s].free.Append(a.scratch)
 	}
 	return a.scratch
 }
@@ -162,9 +159,9 @@ func (a *Allocator) releaseAvailable(r *request) bool {
 	}
 	want := max(r.size, a.conf.MaxSplitSize)
 	free := &a.sets[r.set].free
-	p := free.lowerBound(want, 0)
-	if free.valid(p) {
-		if i := free.at(p); a.blocks[i].window == 0 {
+	p := free.LowerBound(want, 0)
+	if free.Valid(p) {
+		if i := free.At(p); a.blocks[i].window == 0 {
 			a.releaseSegment(i)
 			return true
 		}
@@ -172,10 +169,10 @@ func (a *Allocator) releaseAvailable(r *request) bool {
 	a.scratch = a.scratch[:0]
 	for {
 		var ok bool
-		if p, ok = free.prev(p); !ok || a.blocks[free.at(p)].size < a.conf.MaxSplitSize {
+		if p, ok = free.Prev(p); !ok || a.blocks[free.At(p)].size < a.conf.MaxSplitSize {
 			break
 		}
-		a.scratch = append(a.scratch, free.at(p))
+		a.scratch = append(a.scratch, free.At(p))
 	}
 	var released int64
 	for _, i := range a.scratch {

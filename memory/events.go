@@ -1,34 +1,18 @@
 package memory
 
-// Events tells an allocator when the work of a stream has finished. An event
-// is recorded when a block that other streams used is freed, and asked for at
-// the beginning of every later allocation.
-type Events interface {
-	// Record returns an event behind everything that was queued on the
-	// stream so far.
-	Record(stream int) int64
-	// Done reports whether the event has been reached.
-	Done(stream int, event int64) bool
-}
-
 // streamUse is an entry of a block's list of streams that used it.
 type streamUse struct {
 	stream int
 	next   int32
 }
 
-// event marks the end of a stream's use of a block.
-type event struct {
-	mark  int64
-	block int32
-}
-
-// eventQueue holds the events of a stream in the order in which they finish.
+// eventQueue holds the blocks that wait for events of a stream, in the order in
+// which the events finish.
 type eventQueue struct {
 	stream int
-	events []event
-	head   int // the first event that is not finished
-	done   int // events before it are finished, by CompleteEvents
+	blocks []int32
+	head   int // the first block that still waits
+	done   int // events before it have finished
 }
 
 // RecordStream says that another stream uses r: after Free, r is not reused
@@ -62,11 +46,7 @@ func (a *Allocator) insertEvents(i int32) {
 	for b.uses != 0 {
 		u := b.uses
 		q := a.queue(a.uses[u].stream)
-		e := event{block: i}
-		if a.source != nil {
-			e.mark = a.source.Record(q.stream)
-		}
-		q.events = append(q.events, e)
+		q.blocks = append(q.blocks, i)
 		b.events++
 		a.waiting++
 		b.uses = a.dropUse(u)
@@ -103,21 +83,16 @@ func (a *Allocator) queue(stream int) *eventQueue {
 // that waited for them become reusable at the next Malloc.
 func (a *Allocator) CompleteEvents(stream int) {
 	q := a.queue(stream)
-	q.done = len(q.events)
+	q.done = len(q.blocks)
 }
 
 // processEvents releases blocks whose events have all finished.
 func (a *Allocator) processEvents() {
 	for k := range a.queues {
-		q := &a.queues[k]
-		for q.head < len(q.events) && (q.head < q.done || a.finished(q)) {
+		for q := &a.queues[k]; q.head < q.done; {
 			a.pop(q)
 		}
 	}
-}
-
-func (a *Allocator) finished(q *eventQueue) bool {
-	return a.source != nil && a.source.Done(q.stream, q.events[q.head].mark)
 }
 
 // syncEvents waits for every event.
@@ -128,7 +103,7 @@ func (a *Allocator) syncEvents() {
 		a.unpark(a.parked[0])
 	}
 	for k := range a.queues {
-		for q := &a.queues[k]; q.head < len(q.events); {
+		for q := &a.queues[k]; q.head < len(q.blocks); {
 			a.pop(q)
 		}
 	}
@@ -137,13 +112,13 @@ func (a *Allocator) syncEvents() {
 // pop takes the head of a queue and releases its block if that was the last
 // event for which the block waited.
 func (a *Allocator) pop(q *eventQueue) {
-	i := q.events[q.head].block
+	i := q.blocks[q.head]
 	q.head++
-	if q.head == len(q.events) {
-		q.events, q.head, q.done = q.events[:0], 0, 0
-	} else if q.head >= 1024 && 2*q.head >= len(q.events) {
-		n := copy(q.events, q.events[q.head:])
-		q.events, q.done, q.head = q.events[:n], max(q.done-q.head, 0), 0
+	if q.head == len(q.blocks) {
+		q.blocks, q.head, q.done = q.blocks[:0], 0, 0
+	} else if q.head >= 1024 && 2*q.head >= len(q.blocks) {
+		n := copy(q.blocks, q.blocks[q.head:])
+		q.blocks, q.done, q.head = q.blocks[:n], max(q.done-q.head, 0), 0
 	}
 	a.waiting--
 	b := &a.blocks[i]
@@ -151,38 +126,4 @@ func (a *Allocator) pop(q *eventQueue) {
 	if b.events == 0 {
 		a.release(i, a.pools[a.sets[b.set].pool].small)
 	}
-}
-
-// park frees a block that stays pending until unparked: what a recorded trace
-// shows as a request to free that is not completed at once. It returns a
-// ticket that tells this parking from later ones of the same Ref.
-func (a *Allocator) park(r Ref) uint64 {
-	a.discard(int32(r))
-	b := &a.blocks[r]
-	a.parkings++
-	b.state, b.born = pending, a.parkings
-	b.events = int32(len(a.parked)) // its place in the list
-	a.parked = append(a.parked, int32(r))
-	return b.born
-}
-
-// isParked reports whether the parking with this ticket still lasts; a flush
-// of the cache ends all of them.
-func (a *Allocator) isParked(r Ref, ticket uint64) bool {
-	b := &a.blocks[r]
-	return b.state == pending && b.born == ticket
-}
-
-// unpark makes a parked block reusable.
-func (a *Allocator) unpark(i int32) {
-	b := &a.blocks[i]
-	last := len(a.parked) - 1
-	moved := a.parked[last]
-	a.parked[b.events] = moved
-	a.blocks[moved].events = b.events
-	a.parked = a.parked[:last]
-	b.events = 0
-	for ; b.uses != 0; b.uses = a.dropUse(b.uses) {
-	}
-	a.release(i, a.pools[a.sets[b.set].pool].small)
 }

@@ -1,10 +1,8 @@
 package memory_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"trainsim/memory"
 )
@@ -40,24 +38,4 @@ func ExampleParseConf() {
 	// Output:
 	// 128 true <nil>
 	// max_split_size_mb: 10 is too small; write a number of MiB of at least 20
-}
-
-// The same operations under other settings.
-func ExampleRecording_Replay() {
-	file := strings.NewReader(`{"name": "holes", "total": 67108864, "ops": [
-		["a", 0, 9437184, 0], ["a", 1, 9437184, 0], ["a", 2, 9437184, 0], ["a", 3, 9437184, 0],
-		["a", 4, 9437184, 0], ["f", 0], ["f", 2], ["a", 5, 12582912, 0]]}`)
-	recordings, err := memory.ReadRecordings(file)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, text := range []string{"", "expandable_segments:True"} {
-		conf, _ := memory.ParseConf(text)
-		out, _ := recordings[0].Replay(context.Background(), memory.ReplayOptions{Conf: &conf})
-		fmt.Printf("%q: reserved %s, failures %d\n", text, memory.FormatSize(out.Stats.ReservedBytes.All.Peak), out.OOMCount)
-	}
-	// Output:
-	// "": reserved 60.00 MiB, failures 1
-	// "expandable_segments:True": reserved 60.00 MiB, failures 0
 }

@@ -36,8 +36,8 @@ func (a *Allocator) expand(r *request) int32 {
 // length begins, at the lowest address; a new window if there is none.
 func (a *Allocator) addressSpace(r *request) int32 {
 	pieces := &a.sets[r.set].unmapped
-	for p := (pos{}); pieces.valid(p); p = pieces.next(p) {
-		i := pieces.at(p)
+	for p := pieces.Begin(); pieces.Valid(p); p = pieces.Next(p) {
+		i := pieces.At(p)
 		if prev := a.blocks[i].prev; prev != 0 && a.blocks[prev].available() {
 			i = prev
 		}
@@ -59,7 +59,7 @@ func (a *Allocator) hasRoom(i int32, size int64) bool {
 // simulated address space is used up.
 func (a *Allocator) newWindow(r *request) int32 {
 	size := max(roundUp(a.total+a.total/8, granule(a.pools[r.pool].small)), granule(a.pools[r.pool].small))
-	if size >= segmentBase-a.windowTop {
+	if size >= SegmentBase-a.windowTop {
 		return 0
 	}
 	i := a.newBlock(r.set, a.windowTop, size)
@@ -67,7 +67,7 @@ func (a *Allocator) newWindow(r *request) int32 {
 	a.windowTop += roundUp(size, windowStride)
 	b := &a.blocks[i]
 	b.window, b.state = int32(len(a.windows)), unmapped
-	a.sets[r.set].unmapped.insert(entry{0, b.addr, i})
+	a.sets[r.set].unmapped.Insert(0, b.addr, i)
 	return i
 }
 
@@ -83,13 +83,13 @@ func (a *Allocator) mapMemory(i int32, size int64) bool {
 		a.work.Refused++
 		return false
 	}
-	s.unmapped.remove(0, b.addr)
+	s.unmapped.Remove(0, b.addr)
 	if size < b.size {
 		rest := a.newBlock(b.set, b.addr+size, b.size-size)
 		a.blocks[rest].window, a.blocks[rest].state = b.window, unmapped
 		a.blocks[i].size = size
 		a.splice(rest, i, b.next)
-		s.unmapped.insert(entry{0, b.addr + size, rest})
+		s.unmapped.Insert(0, b.addr+size, rest)
 	}
 	a.merge(i, a.blocks[i].prev, true)
 	a.merge(i, a.blocks[i].next, true)
@@ -115,7 +115,7 @@ func (a *Allocator) unmap(i int32) {
 	if begin >= end {
 		return
 	}
-	s.free.remove(b.size, b.addr)
+	s.free.Remove(b.size, b.addr)
 	if begin > b.addr {
 		a.leftover(b, b.addr, begin, b.prev, i)
 	}
@@ -138,7 +138,7 @@ func (a *Allocator) unmap(i int32) {
 		a.recycle(i)
 		return
 	}
-	s.unmapped.insert(entry{0, a.blocks[i].addr, i})
+	s.unmapped.Insert(0, a.blocks[i].addr, i)
 }
 
 // leftover stores [from, to) of block b as a block between two neighbours.

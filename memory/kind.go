@@ -15,7 +15,7 @@ const (
 	Context                  // CUDA context, kernels and library handles
 	numKindsByte             // count
 
-	noKind Kind = 255 // of blocks that were read from a file
+	Unknown Kind = 255 // of blocks that were read from a file
 )
 
 // NumKinds is how many kinds there are.
@@ -31,13 +31,4 @@ func (k Kind) String() string {
 		return kindNames[k]
 	}
 	return "unknown"
-}
-
-// Kinds returns every kind in the order in which reports list them.
-func Kinds() []Kind {
-	kinds := make([]Kind, NumKinds)
-	for i := range kinds {
-		kinds[i] = Kind(i)
-	}
-	return kinds
 }

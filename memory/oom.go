@@ -93,10 +93,10 @@ func (a *Allocator) outOfMemory(r *request, size int64, stream int, kind Kind) e
 		Allocated: a.Allocated() + private, PrivateFree: private,
 		Unallocated: a.Reserved() - a.Allocated() - private,
 		Reserved:    a.Reserved(), External: a.external,
-		IdleBlocks: free.n, Stream: stream, Kind: kind,
+		IdleBlocks: free.Len(), Stream: stream, Kind: kind,
 	}
-	if last, ok := free.prev(pos{c: len(free.chunks)}); ok {
-		e.LargestIdle = a.blocks[free.at(last)].size
+	if last, ok := free.Prev(free.End()); ok {
+		e.LargestIdle = a.blocks[free.At(last)].size
 	}
 	return e
 }

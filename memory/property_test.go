@@ -58,7 +58,6 @@ func (w *workload) stream() int { return w.r.IntN(w.streams) }
 
 // step does one random operation.
 func (w *workload) step() {
-	w.a.SetTime(w.a.stats.NumDeviceAlloc)
 	switch x := w.r.IntN(100); {
 	case x < 48:
 		w.malloc()
@@ -179,7 +178,7 @@ func checkInvariants(t *testing.T, a *Allocator, live []Ref) {
 	require.Equal(t, kinds, a.AllocatedByKind())
 	require.LessOrEqual(t, allocated, active)
 	require.LessOrEqual(t, active, reserved)
-	require.LessOrEqual(t, reserved+a.External(), a.capacity)
+	require.LessOrEqual(t, reserved+a.external, a.capacity)
 	require.Equal(t, a.PeakAllocated(), sum(a.PeakByKind()))
 	checkSets(t, a)
 }
@@ -193,8 +192,8 @@ func checkSets(t *testing.T, a *Allocator) {
 		}
 	}
 	for s := range a.sets {
-		list := a.sets[s].free.list(nil)
-		require.Len(t, list, a.sets[s].free.n)
+		list := a.sets[s].free.Append(nil)
+		require.Len(t, list, a.sets[s].free.Len())
 		inSets += len(list)
 		for k, i := range list {
 			b := &a.blocks[i]

@@ -1,245 +1,65 @@
 package memory
 
-import (
-	"context"
-	"errors"
-)
+// What the replay of a recording needs of an allocator beyond allocating and
+// freeing: a recording shows when each free was completed, and when memory was
+// given back.
 
-// ReplayOptions change what a recording is replayed under.
-type ReplayOptions struct {
-	// Conf replaces the settings of the recording; nil keeps them.
-	Conf *Conf
-	// Capacity replaces what the driver can give, in bytes; 0 keeps it, or
-	// leaves it without bound where the recording does not know it.
-	Capacity int64
-	// Fraction replaces the memory fraction; 0 keeps it.
-	Fraction float64
-	// Trace records the replay's own history in Replay.Snapshot.
-	Trace bool
+// RequestFree frees r but keeps its block pending until CompleteFree, as a
+// recording shows a block that waits for events of other streams. The ticket
+// tells this request from later ones for the same Ref; it is never 0. r must be
+// live.
+func (a *Allocator) RequestFree(r Ref) (ticket uint64) {
+	a.discard(int32(r))
+	b := &a.blocks[r]
+	a.parkings++
+	b.state, b.born = pending, a.parkings
+	b.events = int32(len(a.parked)) // its place in the list
+	a.parked = append(a.parked, int32(r))
+	return b.born
 }
 
-// ReplayOOM is an allocation that failed in a replay.
-type ReplayOOM struct {
-	Entry int // its index in the recording
-	Err   *OutOfMemory
-}
-
-// maxReplayOOMs is how many failures a replay lists.
-const maxReplayOOMs = 16
-
-// Replay is the result of a replay. Sizes are bytes.
-type Replay struct {
-	Conf     Conf
-	Capacity int64 // 0 when nothing bounded it
-	Entries  int   // of the recording
-	Allocs   int   // allocations that were tried, without those at the start
-	Frees    int
-	// Unmatched counts entries that contradict the recording itself: frees of
-	// what is not allocated, allocations where something is.
-	Unmatched int
-	// StartAllocated is what was allocated when the recording began.
-	StartAllocated int64
-	Stats          Stats // at the end
-	Work           DriverWork
-	OOMs           []ReplayOOM // the first sixteen
-	OOMCount       int
-	// AvoidedOOMs counts allocations that failed in the recording and would
-	// not have failed here.
-	AvoidedOOMs int
-	// MaxCached is the largest amount that was reserved and not active, and
-	// MaxCachedAt the entry after which it was so.
-	MaxCached   int64
-	MaxCachedAt int
-	// Peak lists the segments at the peak of allocated memory, Final at the end.
-	Peak, Final []Segment
-	Snapshot    *Snapshot // with ReplayOptions.Trace
-	// Recorded is what the recording itself says about reserved memory; nil
-	// for a list of operations.
-	Recorded *Recorded
-}
-
-// Recorded is what a trace says about itself. Sizes are bytes.
-type Recorded struct {
-	PeakReserved, FinalReserved int64
-	OOMs                        int
-	// Same counts the allocations after which the replay had reserved exactly
-	// as much as the recording, of Allocs; MaxDifference is the largest
-	// deviation.
-	Same          int
-	MaxDifference int64
-}
-
-// Replay runs the recording through the allocator. The recorded settings
-// start from the recorded segments, other settings from the blocks that were
-// live, allocated anew in order of address. Only the context's error is
-// returned.
-func (r *Recording) Replay(ctx context.Context, o ReplayOptions) (*Replay, error) {
-	p := r.player(o)
-	if r.ops != nil {
-		for i := range r.ops {
-			if i%(1<<16) == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			p.operate(i, &r.ops[i])
-		}
-	} else {
-		p.start(o.Conf == nil || o.Conf.same(r.Conf))
-		for i := range r.trace {
-			if i%(1<<16) == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			p.follow(i)
-		}
-	}
-	return p.finish(), nil
-}
-
-// same reports whether two settings place blocks alike.
-func (c Conf) same(d Conf) bool {
-	c, d = c.normal(), d.normal()
-	c.text, d.text = "", ""
-	return c == d
-}
-
-// player replays a recording on an allocator.
-type player struct {
-	r      *Recording
-	a      *Allocator
-	out    *Replay
-	held   map[int64]holding // by recorded address, or by id
-	now    int64             // reserved in the recording
-	bursts bool              // inside a run of segments given back
-
-	first, last int // how far the trace was looked ahead
-
-	postponed []holding // to be made reusable after the allocation under way
-}
-
-// holding is what the replay has for a block of the recording. A block that
-// could not be allocated has the Ref 0.
-type holding struct {
-	ref    Ref
-	ticket uint64 // of a pending block, 0 otherwise
-}
-
-func (r *Recording) player(o ReplayOptions) *player {
-	conf, capacity, total, fraction := r.Conf, r.Capacity, r.Total, r.Fraction
-	if o.Conf != nil {
-		conf = *o.Conf
-	}
-	if o.Capacity > 0 {
-		capacity = min(o.Capacity, unlimited)
-		total = max(total, capacity)
-	}
-	if o.Fraction > 0 {
-		fraction = o.Fraction
-	}
-	out := &Replay{Conf: conf, Capacity: capacity, Entries: r.Len()}
-	if capacity == 0 && total == 0 {
-		capacity = unlimited
-	}
-	a := New(Config{Capacity: capacity, Total: total, Conf: conf, Device: r.Device, KeepPeak: true, Trace: o.Trace})
-	a.setLimit(fraction)
-	return &player{r: r, a: a, out: out, held: map[int64]holding{}}
-}
-
-// alloc allocates for an entry and records a failure.
-func (p *player) alloc(entry int, size, stream int64) Ref {
-	p.out.Allocs++
-	ref, err := p.a.Malloc(size, int(stream), Temporaries)
-	p.failed(entry, err)
-	return ref
-}
-
-func (p *player) failed(entry int, err error) {
-	var oom *OutOfMemory
-	if !errors.As(err, &oom) {
-		return
-	}
-	p.out.OOMCount++
-	if len(p.out.OOMs) < maxReplayOOMs {
-		p.out.OOMs = append(p.out.OOMs, ReplayOOM{entry, oom})
+// CompleteFree makes the block of a request reusable. It does nothing once a
+// flush of the cache, which waits for all events, has done so.
+func (a *Allocator) CompleteFree(r Ref, ticket uint64) {
+	if b := &a.blocks[r]; b.state == pending && b.born == ticket {
+		a.unpark(int32(r))
 	}
 }
 
-// watch follows the gap between reserved and active memory.
-func (p *player) watch(entry int) {
-	st := &p.a.stats
-	if cached := st.ReservedBytes.All.Current - st.ActiveBytes.All.Current; cached > p.out.MaxCached {
-		p.out.MaxCached, p.out.MaxCachedAt = cached, entry
+// unpark makes a block that was requested to be freed reusable.
+func (a *Allocator) unpark(i int32) {
+	b := &a.blocks[i]
+	last := len(a.parked) - 1
+	moved := a.parked[last]
+	a.parked[b.events] = moved
+	a.blocks[moved].events = b.events
+	a.parked = a.parked[:last]
+	b.events = 0
+	for ; b.uses != 0; b.uses = a.dropUse(b.uses) {
 	}
+	a.release(i, a.pools[a.sets[b.set].pool].small)
 }
 
-func (p *player) finish() *Replay {
-	p.out.Stats = p.a.Stats()
-	p.out.Work = p.a.DriverWork()
-	p.out.Peak, p.out.Final = p.a.SegmentsAtPeak(), p.a.Segments()
-	if p.a.trace != nil {
-		p.out.Snapshot = p.a.Snapshot()
+// Cached reports whether a request of the default pool would be served without
+// the driver.
+func (a *Allocator) Cached(size int64, stream int) bool {
+	if size <= 0 || size >= maxRequest {
+		return false
 	}
-	if p.out.Recorded != nil {
-		p.out.Recorded.FinalReserved = p.now
+	p, rounded := int32(smallPool), a.conf.round(size)
+	if rounded > smallMax {
+		p = largePool
 	}
-	return p.out
+	_, ok := a.find(&a.sets[a.setFor(p, stream)].free, rounded)
+	return ok
 }
 
-// operate replays one operation of a list.
-func (p *player) operate(i int, o *op) {
-	h := p.held[o.n[0]]
-	switch o.code {
-	case opMalloc, opMallocPrivate:
-		p.replace(o.n[0], h)
-		if o.code == opMalloc {
-			h.ref = p.alloc(i, o.n[1], o.n[2])
-		} else {
-			var err error
-			p.out.Allocs++
-			h.ref, err = p.a.MallocPrivate(o.n[1], int(o.n[2]), Temporaries, int(o.n[3]))
-			p.failed(i, err)
-		}
-		p.held[o.n[0]] = h
-	case opFree:
-		if _, ok := p.held[o.n[0]]; !ok {
-			p.out.Unmatched++
-		}
-		p.out.Frees++
-		p.a.Free(h.ref)
-		delete(p.held, o.n[0])
-	case opRecord:
-		p.a.RecordStream(h.ref, int(o.n[1]))
-	case opComplete:
-		p.a.CompleteEvents(int(o.n[0]))
-	case opEmpty:
-		p.a.EmptyCache()
-	case opAbandon:
-		p.a.ReleasePrivate(int(o.n[0]))
-	case opConf:
-		if c, err := p.a.Conf().With(o.text); err == nil && p.out.Conf.same(p.r.Conf) {
-			p.a.SetConf(c)
-		}
-	case opFraction:
-		p.a.setLimit(o.x)
+// MakesRoom reports whether the settings make an allocator that has reserved
+// this much give back cached memory before it asks the driver for a request of
+// size bytes: it collects garbage, or the request would exceed its limit.
+func (a *Allocator) MakesRoom(size, reserved int64) bool {
+	if a.collecting() && reserved > a.collectFloor() {
+		return true
 	}
-	p.watch(i)
-}
-
-// replace frees what the recording lost sight of before something else takes
-// its name.
-func (p *player) replace(key int64, h holding) {
-	if _, ok := p.held[key]; !ok {
-		return
-	}
-	p.out.Unmatched++
-	p.release(h)
-	delete(p.held, key)
-}
-
-// release frees a holding, pending or not.
-func (p *player) release(h holding) {
-	switch {
-	case h.ticket == 0:
-		p.a.Free(h.ref)
-	case p.a.isParked(h.ref, h.ticket):
-		p.a.unpark(int32(h.ref))
-	}
+	return a.limit >= 0 && reserved+segmentSize(a.conf.round(size)) > a.limit
 }

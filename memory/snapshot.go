@@ -45,18 +45,6 @@ type Segment struct {
 	Blocks     []Block
 }
 
-// Idle returns the bytes of the segment that are in no use, and the largest
-// piece of them.
-func (s *Segment) Idle() (bytes, largest int64) {
-	for i := range s.Blocks {
-		if b := &s.Blocks[i]; b.State == Inactive {
-			bytes += b.Size
-			largest = max(largest, b.Size)
-		}
-	}
-	return bytes, largest
-}
-
 // Snapshot is the state of the allocators of a process and, where it was
 // recorded, their history: what torch.cuda.memory._snapshot returns.
 type Snapshot struct {

@@ -6,9 +6,6 @@ type Stat struct {
 	Current, Peak, Allocated int64
 }
 
-// Freed is the running total of decreases.
-func (s Stat) Freed() int64 { return s.Allocated - s.Current }
-
 func (s *Stat) up(n int64) {
 	s.Current += n
 	s.Allocated += n

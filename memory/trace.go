@@ -54,27 +54,36 @@ type TraceEntry struct {
 	Addr   int64 // of the block or segment; for ActionOOM the driver's free bytes
 	Size   int64 // bytes: the caller's for blocks, whole for segments, rounded for ActionOOM
 	Stream int64
-	Time   int64 // microseconds
+	Time   int64 // microseconds, 0 of a simulated one
 	Action Action
 	Kind   Kind // of a simulated allocation
+}
+
+// Reserves returns by how many bytes an entry changes the reserved memory.
+func (e *TraceEntry) Reserves() int64 {
+	switch e.Action {
+	case ActionSegmentAlloc, ActionSegmentMap:
+		return e.Size
+	case ActionSegmentFree, ActionSegmentUnmap:
+		return -e.Size
+	}
+	return 0
+}
+
+// SmallPool reports whether the size of a segment's entry is one of the small
+// pool's: 2 MiB, or in expandable segments no multiple of the large granule.
+func (e *TraceEntry) SmallPool() bool {
+	expandable := e.Action == ActionSegmentMap || e.Action == ActionSegmentUnmap
+	return e.Size == smallSegment || expandable && e.Size%largeSegment != 0
 }
 
 // recorder collects the trace of an allocator.
 type recorder struct {
 	entries []TraceEntry
-	now     int64
 }
 
 func (r *recorder) add(action Action, addr, size int64, stream int, kind Kind) {
 	r.entries = append(r.entries, TraceEntry{
-		Addr: addr, Size: size, Stream: int64(stream), Time: r.now, Action: action, Kind: kind,
+		Addr: addr, Size: size, Stream: int64(stream), Action: action, Kind: kind,
 	})
-}
-
-// SetTime sets the time, in microseconds, of the entries that follow in the
-// recorded trace. It does nothing unless Config.Trace is set.
-func (a *Allocator) SetTime(us int64) {
-	if a.trace != nil {
-		a.trace.now = us
-	}
 }

@@ -135,7 +135,7 @@ func (v *vectorRun) do(op []json.RawMessage) bool {
 
 func (v *vectorRun) store(id int64) func(Ref, error) {
 	return func(r Ref, err error) {
-		v.last, v.addr = err, v.a.Addr(r)
+		v.last, v.addr = err, v.a.blocks[r].addr
 		if err == nil {
 			v.refs[id] = r
 		}
@@ -153,8 +153,8 @@ func (v *vectorRun) setConf(raw json.RawMessage) {
 // offset is an address as the vectors write it: from the first cudaMalloc, or
 // from the first expandable window.
 func offset(addr int64) int64 {
-	if addr >= segmentBase {
-		return addr - segmentBase
+	if addr >= SegmentBase {
+		return addr - SegmentBase
 	}
 	return addr - windowStride
 }

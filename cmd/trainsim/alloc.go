@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/memory"
+	"trainsim/memory/snapshot"
 	"trainsim/sim"
 )
 
@@ -97,13 +98,13 @@ func (a *app) allocReplay(cmd *cobra.Command, path string, f *replayFlags) error
 		return usagef("--snapshot writes one replay and %s has %d; choose one with --device", path, len(results))
 	}
 	last := results[0].runs[len(results[0].runs)-1]
-	return a.writeFile(f.snapshot, last.Snapshot.WritePickle)
+	return a.writeFile(f.snapshot, func(w io.Writer) error { return snapshot.WritePickle(w, last.Snapshot) })
 }
 
 // options returns what to replay under: the recorded settings, then every
 // --conf.
-func (f *replayFlags) options(cmd *cobra.Command) ([]memory.ReplayOptions, error) {
-	base := memory.ReplayOptions{Fraction: f.fraction}
+func (f *replayFlags) options(cmd *cobra.Command) ([]snapshot.Options, error) {
+	base := snapshot.Options{Fraction: f.fraction}
 	if cmd.Flags().Changed("fraction") && !(f.fraction > 0 && f.fraction <= 1) {
 		return nil, usagef("--fraction %g: write a number above 0 up to 1", f.fraction)
 	}
@@ -114,7 +115,7 @@ func (f *replayFlags) options(cmd *cobra.Command) ([]memory.ReplayOptions, error
 		}
 		base.Capacity = int64(size)
 	}
-	runs := []memory.ReplayOptions{base}
+	runs := []snapshot.Options{base}
 	for _, text := range f.confs {
 		conf, err := memory.ParseConf(text)
 		if err != nil {
@@ -130,13 +131,13 @@ func (f *replayFlags) options(cmd *cobra.Command) ([]memory.ReplayOptions, error
 
 // readRecordings reads a trace and keeps that of one device, or of all when
 // device is negative.
-func (a *app) readRecordings(path string, device int) ([]*memory.Recording, error) {
+func (a *app) readRecordings(path string, device int) ([]*snapshot.Recording, error) {
 	file, cleanup, err := a.openSeekable(path)
 	if err != nil {
 		return nil, err
 	}
 	defer cleanup()
-	all, err := memory.ReadRecordings(file)
+	all, err := snapshot.ReadRecordings(file)
 	var failed *os.PathError
 	if errors.As(err, &failed) {
 		return nil, err
@@ -144,7 +145,7 @@ func (a *app) readRecordings(path string, device int) ([]*memory.Recording, erro
 	if err != nil {
 		return nil, badInput(fmt.Errorf("%s: %w", path, err))
 	}
-	var list []*memory.Recording
+	var list []*snapshot.Recording
 	for _, r := range all {
 		if device < 0 || r.Device == device {
 			list = append(list, r)

@@ -12,12 +12,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/memory"
+	"trainsim/memory/snapshot"
 )
 
 // snapshots are the recorded traces of package memory.
 var snapshots = func() string {
-	dir, err := filepath.Abs("../../memory/testdata/snapshots")
+	dir, err := filepath.Abs("../../memory/snapshot/testdata/snapshots")
 	if err != nil {
 		panic(err)
 	}
@@ -78,7 +78,7 @@ func TestAllocReplayReadsStdin(t *testing.T) {
 
 // Many records share one table, and settings apply to each of them.
 func TestAllocReplayVectors(t *testing.T) {
-	r := trainsim("alloc", "replay", filepath.Join(snapshots, "../vectors/reference.json"), "--conf", "expandable_segments:True")
+	r := trainsim("alloc", "replay", filepath.Join(snapshots, "../../../testdata/vectors/reference.json"), "--conf", "expandable_segments:True")
 	require.Equal(t, exitOK, r.code, r.stderr)
 	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
 	assert.Len(t, lines, 199)
@@ -93,10 +93,11 @@ func TestAllocReplaySnapshot(t *testing.T) {
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
-	s, err := memory.ReadSnapshot(f)
+	list, err := snapshot.ReadRecordings(f)
 	require.NoError(t, err)
-	assert.True(t, s.Segments[0].Expandable)
-	assert.Equal(t, "expandable_segments:True", s.Conf.String())
+	require.Len(t, list, 1)
+	assert.True(t, list[0].Conf.Expandable)
+	assert.Equal(t, "expandable_segments:True", list[0].Conf.String())
 }
 
 func TestAllocReplayErrors(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"trainsim/memory"
+	"trainsim/memory/snapshot"
 )
 
 // allocSchema names the version of `alloc replay --json`.
@@ -17,8 +18,8 @@ const maxDetailed = 8
 // replayed is a recording with its replays: under the recorded settings, then
 // under each --conf.
 type replayed struct {
-	recording *memory.Recording
-	runs      []*memory.Replay
+	recording *snapshot.Recording
+	runs      []*snapshot.Replay
 }
 
 // allocReport is what `alloc replay --json` prints.
@@ -115,7 +116,7 @@ func (p replayed) json() allocRecording {
 	return r
 }
 
-func jsonRun(run *memory.Replay, asRecorded bool) allocRun {
+func jsonRun(run *snapshot.Replay, asRecorded bool) allocRun {
 	s := &run.Stats
 	out := allocRun{
 		Conf: run.Conf.String(), Recorded: asRecorded, Capacity: run.Capacity, Allocations: run.Allocs, Unmatched: run.Unmatched,
@@ -140,7 +141,7 @@ func jsonUsage(segments []memory.Segment) allocUsage {
 
 // fidelity is the share of the recorded allocations after which the replay had
 // reserved exactly as much as the recording.
-func fidelity(run *memory.Replay) (share float64, ok bool) {
+func fidelity(run *snapshot.Replay) (share float64, ok bool) {
 	if run.Recorded == nil || run.Allocs == run.Recorded.OOMs {
 		return 0, false
 	}
@@ -150,23 +151,23 @@ func fidelity(run *memory.Replay) (share float64, ok bool) {
 // row is a line of the table: a name and a value for each replay.
 type row struct {
 	name  string
-	value func(*memory.Replay) string
+	value func(*snapshot.Replay) string
 }
 
 var replayRows = []row{
-	{"peak allocated", func(r *memory.Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Peak) }},
-	{"peak reserved", func(r *memory.Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Peak) }},
-	{"most reserved beyond use", func(r *memory.Replay) string { return memory.FormatSize(r.MaxCached) }},
-	{"at the peak: reserved", func(r *memory.Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).Reserved) }},
-	{"  of it not allocated", func(r *memory.Replay) string { return percent(memory.UsageOf(r.Peak).Fragmentation()) }},
-	{"  largest idle piece", func(r *memory.Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).LargestIdle) }},
-	{"at the end: allocated", func(r *memory.Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Current) }},
-	{"  reserved", func(r *memory.Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Current) }},
-	{"  empty_cache would free", func(r *memory.Replay) string { return memory.FormatSize(memory.UsageOf(r.Final).Releasable) }},
-	{"cache flushes and retries", func(r *memory.Replay) string { return fmt.Sprint(r.Stats.NumAllocRetries) }},
-	{"driver allocations", func(r *memory.Replay) string { return fmt.Sprint(r.Stats.NumDeviceAlloc) }},
-	{"driver frees", func(r *memory.Replay) string { return fmt.Sprint(r.Stats.NumDeviceFree) }},
-	{"ran out of memory", func(r *memory.Replay) string { return fmt.Sprint(r.OOMCount) }},
+	{"peak allocated", func(r *snapshot.Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Peak) }},
+	{"peak reserved", func(r *snapshot.Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Peak) }},
+	{"most reserved beyond use", func(r *snapshot.Replay) string { return memory.FormatSize(r.MaxCached) }},
+	{"at the peak: reserved", func(r *snapshot.Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).Reserved) }},
+	{"  of it not allocated", func(r *snapshot.Replay) string { return percent(memory.UsageOf(r.Peak).Fragmentation()) }},
+	{"  largest idle piece", func(r *snapshot.Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).LargestIdle) }},
+	{"at the end: allocated", func(r *snapshot.Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Current) }},
+	{"  reserved", func(r *snapshot.Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Current) }},
+	{"  empty_cache would free", func(r *snapshot.Replay) string { return memory.FormatSize(memory.UsageOf(r.Final).Releasable) }},
+	{"cache flushes and retries", func(r *snapshot.Replay) string { return fmt.Sprint(r.Stats.NumAllocRetries) }},
+	{"driver allocations", func(r *snapshot.Replay) string { return fmt.Sprint(r.Stats.NumDeviceAlloc) }},
+	{"driver frees", func(r *snapshot.Replay) string { return fmt.Sprint(r.Stats.NumDeviceFree) }},
+	{"ran out of memory", func(r *snapshot.Replay) string { return fmt.Sprint(r.OOMCount) }},
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
@@ -269,7 +270,7 @@ func agreement(share float64, difference int64) string {
 func (a *app) summarise(list []replayed) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "recording\tentries\tpeak allocated\tpeak reserved\tnot allocated at the peak\tretries\tran out of memory")
-	columns := []func(*memory.Replay) string{
+	columns := []func(*snapshot.Replay) string{
 		replayRows[0].value, replayRows[1].value, replayRows[4].value, replayRows[9].value, replayRows[12].value,
 	}
 	for _, p := range list {

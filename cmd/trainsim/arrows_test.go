@@ -23,7 +23,9 @@ var arrows = map[string][]string{
 	"schedule/kinds":     {"schedule", "schedule/vshape"},
 	"sim/trace":          {"sim"},
 	"interconnect":       {"sim", "sim/gpu/generation"},
-	"memory":             {"sim", "sim/trace"},
+	"memory/blockset":    {},
+	"memory":             {"sim", "memory/blockset"},
+	"memory/snapshot":    {"memory", "memory/blockset"},
 	"sim/step": {
 		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace",
 	},
@@ -38,7 +40,7 @@ var arrows = map[string][]string{
 	},
 	"plots": {"sim/trace", "sim/report", "plots/chart", "plots/timeline", "plots/gantt"},
 	"cmd/trainsim": {
-		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
+		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "memory/snapshot",
 		"sim/trace", "sim/step", "sim/report", "scenarios", "scenarios/measured", "plots", "plots/chart",
 	},
 	"plots/chart":    {"sim/trace"},

@@ -1,6 +1,11 @@
 package main
 
-import "trainsim/sim/step"
+import (
+	"io"
+
+	"trainsim/memory/snapshot"
+	"trainsim/sim/step"
+)
 
 // writeSnapshot writes what the fullest stage's first rank allocated, step by
 // step, in the form of torch.cuda.memory._dump_snapshot.
@@ -9,5 +14,5 @@ func (r *runCommand) writeSnapshot(job *step.Job, accounts []step.RankMemory) er
 	if err != nil {
 		return err
 	}
-	return r.writeFile(r.snapshot, s.WritePickle)
+	return r.writeFile(r.snapshot, func(w io.Writer) error { return snapshot.WritePickle(w, s) })
 }

@@ -1,9 +1,11 @@
-package memory
+package snapshot
 
 import (
 	"fmt"
 	"io"
 	"math"
+
+	"trainsim/memory"
 )
 
 // displayBase is where cudaMalloc segments begin in a written snapshot: an
@@ -12,37 +14,37 @@ const displayBase = int64(1) << 52
 
 // display maps a simulated address to the one in a written snapshot.
 func display(addr int64) int64 {
-	if addr >= segmentBase {
-		return addr - segmentBase + displayBase
+	if addr >= memory.SegmentBase {
+		return addr - memory.SegmentBase + displayBase
 	}
 	return addr
 }
 
-// WritePickle writes the snapshot as a pickle that pytorch.org/memory_viz and
+// WritePickle writes a snapshot as a pickle that pytorch.org/memory_viz and
 // torch.cuda._memory_viz read. Simulated blocks carry their kind as the name
 // of their only stack frame.
-func (s *Snapshot) WritePickle(w io.Writer) error {
+func WritePickle(w io.Writer, s *memory.Snapshot) error {
 	p := newPickler(w)
 	p.dict(func() {
 		p.text("segments")
-		p.list(len(s.Segments), func(i int) { s.Segments[i].pickle(p) })
+		p.list(len(s.Segments), func(i int) { p.segment(&s.Segments[i]) })
 		p.text("device_traces")
 		p.list(len(s.Traces), func(d int) {
-			p.list(len(s.Traces[d]), func(i int) { s.Traces[d][i].pickle(p) })
+			p.list(len(s.Traces[d]), func(i int) { p.entry(&s.Traces[d][i]) })
 		})
 		p.text("allocator_settings")
-		s.Conf.normal().pickle(p)
+		p.settings(s.Conf)
 	})
 	return p.close()
 }
 
-func (s *Segment) pickle(p *pickler) {
+func (p *pickler) segment(s *memory.Segment) {
 	var allocated, active, requested int64
 	for _, b := range s.Blocks {
-		if b.State == Allocated {
+		if b.State == memory.Allocated {
 			allocated += b.Size
 		}
-		if b.State != Inactive {
+		if b.State != memory.Inactive {
 			active += b.Size
 			requested += b.Requested
 		}
@@ -66,26 +68,26 @@ func (s *Segment) pickle(p *pickler) {
 		p.text("frames")
 		p.list(0, nil)
 		p.text("blocks")
-		p.list(len(s.Blocks), func(i int) { s.Blocks[i].pickle(p) })
+		p.list(len(s.Blocks), func(i int) { p.block(&s.Blocks[i]) })
 	})
 }
 
-func (b *Block) pickle(p *pickler) {
+func (p *pickler) block(b *memory.Block) {
 	p.dict(func() {
 		p.field("address", display(b.Addr))
 		p.field("size", b.Size)
 		p.field("requested_size", b.Requested)
 		p.text("state")
 		p.text(b.State.String())
-		p.frames(b.Kind, b.State != Inactive)
+		p.frames(b.Kind, b.State != memory.Inactive)
 	})
 }
 
-func (e *TraceEntry) pickle(p *pickler) {
+func (p *pickler) entry(e *memory.TraceEntry) {
 	p.dict(func() {
 		p.text("action")
 		p.text(e.Action.String())
-		if e.Action == ActionOOM {
+		if e.Action == memory.ActionOOM {
 			p.field("device_free", e.Addr)
 		} else {
 			p.field("addr", display(e.Addr))
@@ -93,15 +95,15 @@ func (e *TraceEntry) pickle(p *pickler) {
 		p.field("size", e.Size)
 		p.field("stream", e.Stream)
 		p.field("time_us", e.Time)
-		ofBlock := e.Action <= ActionFreeCompleted || e.Action == ActionOOM
+		ofBlock := e.Action <= memory.ActionFreeCompleted || e.Action == memory.ActionOOM
 		p.frames(e.Kind, ofBlock)
 	})
 }
 
 // frames writes the stack of a block: its kind, if it has one.
-func (p *pickler) frames(k Kind, ofBlock bool) {
+func (p *pickler) frames(k memory.Kind, ofBlock bool) {
 	p.text("frames")
-	if !ofBlock || int(k) >= NumKinds {
+	if !ofBlock || int(k) >= memory.NumKinds {
 		p.list(0, nil)
 		return
 	}
@@ -116,11 +118,11 @@ func (p *pickler) frames(k Kind, ofBlock bool) {
 	})
 }
 
-// pickle writes the settings under the keys of torch.cuda.memory._snapshot.
-func (c Conf) pickle(p *pickler) {
+// settings writes the settings under the keys of torch.cuda.memory._snapshot.
+func (p *pickler) settings(c memory.Conf) {
 	p.dict(func() {
 		p.text("PYTORCH_CUDA_ALLOC_CONF")
-		p.text(c.text)
+		p.text(c.String())
 		split := c.MaxSplitSize
 		if split == math.MaxInt64 {
 			split = -1

@@ -1,8 +1,10 @@
-package memory
+package snapshot
 
 import (
 	"encoding/json"
 	"fmt"
+
+	"trainsim/memory"
 )
 
 // script is a record in the form of the test vectors: operations on an
@@ -96,7 +98,7 @@ func (o *op) argument(i int, raw json.RawMessage) error {
 
 // recording checks the record and prepares it for replay.
 func (s *script) recording(index int) (*Recording, error) {
-	conf, err := ParseConf(s.Config)
+	conf, err := memory.ParseConf(s.Config)
 	if err != nil {
 		return nil, fmt.Errorf("record %q: config: %w", s.Name, err)
 	}

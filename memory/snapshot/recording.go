@@ -1,4 +1,4 @@
-package memory
+package snapshot
 
 import (
 	"bufio"
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"trainsim/memory"
 )
 
 // unlimited is the capacity of a device of which nothing says how large it is.
@@ -18,7 +20,7 @@ const unlimited = int64(1) << 44
 type Recording struct {
 	Name   string
 	Device int
-	Conf   Conf // in force when it was recorded
+	Conf   memory.Conf // in force when it was recorded
 	// Capacity is what the driver could give, in bytes: of a trace that holds
 	// an out-of-memory entry, what was reserved and free at that moment.
 	// 0 when nothing says so.
@@ -26,7 +28,7 @@ type Recording struct {
 	Total    int64 // the device's memory in bytes, 0 when unknown
 	Fraction float64
 
-	trace  []TraceEntry
+	trace  []memory.TraceEntry
 	origin origin
 	ops    []op
 }
@@ -34,28 +36,21 @@ type Recording struct {
 // Len is how many entries or operations the recording has.
 func (r *Recording) Len() int { return len(r.trace) + len(r.ops) }
 
-// ReadSnapshot reads a pickle of torch.cuda.memory._dump_snapshot, or the
-// same as JSON. A pickle is only ever taken apart: nothing in it is imported,
-// built or called, and what it can make the reader keep is bounded.
-func ReadSnapshot(r io.ReadSeeker) (*Snapshot, error) {
-	s, scripts, err := readFile(r)
-	if err == nil && scripts != nil {
-		return nil, errors.New("this is a list of allocator operations, not a memory snapshot")
-	}
-	return s, err
-}
-
-// ReadRecordings reads a snapshot, or operations in the form of the test
-// vectors ({"ops": [["a", 0, 1024, 0], ["f", 0]], ...}), and returns what can
-// be replayed: one recording for each device with a trace, or each record. A
+// ReadRecordings reads what torch.cuda.memory._dump_snapshot writes, the same as
+// JSON, or operations in the form of the test vectors
+// ({"ops": [["a", 0, 1024, 0], ["f", 0]], ...}), and returns what can be
+// replayed: one recording for each device with a trace, or each record. A
 // snapshot without a trace gives its live blocks to be allocated again.
+//
+// A pickle is only ever taken apart: nothing in it is imported, built or called,
+// and what it can make the reader keep is bounded.
 func ReadRecordings(r io.ReadSeeker) ([]*Recording, error) {
 	s, scripts, err := readFile(r)
 	if err != nil {
 		return nil, err
 	}
 	if scripts == nil {
-		return s.Recordings(), nil
+		return recordingsOf(s), nil
 	}
 	var list []*Recording
 	for i := range scripts {
@@ -69,7 +64,7 @@ func ReadRecordings(r io.ReadSeeker) ([]*Recording, error) {
 }
 
 // readFile tells the formats apart by the first byte that is not blank.
-func readFile(r io.ReadSeeker) (*Snapshot, []script, error) {
+func readFile(r io.ReadSeeker) (*memory.Snapshot, []script, error) {
 	start, err := r.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, nil, err
@@ -121,9 +116,9 @@ func firstByte(head []byte) byte {
 	return 0
 }
 
-// Recordings prepares the traces of a snapshot for replay, one for each
-// device that has a trace or segments.
-func (s *Snapshot) Recordings() []*Recording {
+// recordingsOf prepares the traces of a snapshot for replay, one for each device
+// that has a trace or segments.
+func recordingsOf(s *memory.Snapshot) []*Recording {
 	devices := len(s.Traces)
 	if n := len(s.Segments); n > 0 {
 		devices = max(devices, s.Segments[n-1].Device+1)
@@ -134,7 +129,7 @@ func (s *Snapshot) Recordings() []*Recording {
 		if d < len(s.Traces) {
 			r.trace = s.Traces[d]
 		}
-		segments := s.of(d)
+		segments := segmentsOf(s, d)
 		if len(r.trace) == 0 && len(segments) == 0 {
 			continue
 		}
@@ -145,9 +140,9 @@ func (s *Snapshot) Recordings() []*Recording {
 	return list
 }
 
-// of returns the segments of a device.
-func (s *Snapshot) of(device int) []Segment {
-	var list []Segment
+// segmentsOf returns the segments of a device.
+func segmentsOf(s *memory.Snapshot, device int) []memory.Segment {
+	var list []memory.Segment
 	for i := range s.Segments {
 		if s.Segments[i].Device == device {
 			list = append(list, s.Segments[i])
@@ -158,30 +153,19 @@ func (s *Snapshot) of(device int) []Segment {
 
 // capacityOf returns the least of what was reserved and free whenever the
 // trace ran out of memory; 0 when it never did.
-func capacityOf(segments []Segment, trace []TraceEntry) int64 {
+func capacityOf(segments []memory.Segment, trace []memory.TraceEntry) int64 {
 	var reserved, capacity int64
 	for i := range segments {
 		reserved += segments[i].Size
 	}
 	for i := range trace {
 		e := &trace[i]
-		reserved += e.reserves()
-		if e.Action == ActionOOM && e.Addr >= 0 && e.Addr <= unlimited {
+		reserved += e.Reserves()
+		if e.Action == memory.ActionOOM && e.Addr >= 0 && e.Addr <= unlimited {
 			if c := reserved + e.Addr; c > 0 && (capacity == 0 || c < capacity) {
 				capacity = c
 			}
 		}
 	}
 	return capacity
-}
-
-// reserves returns by how much an entry changes the reserved bytes.
-func (e *TraceEntry) reserves() int64 {
-	switch e.Action {
-	case ActionSegmentAlloc, ActionSegmentMap:
-		return e.Size
-	case ActionSegmentFree, ActionSegmentUnmap:
-		return -e.Size
-	}
-	return 0
 }

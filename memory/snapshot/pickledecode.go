@@ -1,16 +1,18 @@
-package memory
+package snapshot
 
 import (
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+
+	"trainsim/memory"
 )
 
 // readPickle decodes a snapshot. It reads the file twice: first to learn which
 // values are referred to again, since only those must be remembered, then to
 // build the snapshot. Nothing is imported, built or called.
-func readPickle(r io.ReadSeeker) (*Snapshot, error) {
+func readPickle(r io.ReadSeeker) (*memory.Snapshot, error) {
 	start, err := r.Seek(0, io.SeekCurrent)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package memory
+package snapshot
 
 // The opcodes of Python's pickle format that a snapshot is made of
 // (https://docs.python.org/3/library/pickletools.html). Values are built on a

@@ -1,4 +1,4 @@
-package memory
+package snapshot
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"trainsim/memory"
 )
 
 // jsonInt is an integer as tools write it into JSON: a number, a float that
@@ -43,20 +45,20 @@ func (x *jsonInt) UnmarshalJSON(text []byte) error {
 }
 
 type jsonEntry struct {
-	Action     Action  `json:"action"`
-	Addr       jsonInt `json:"addr"`
-	DeviceFree jsonInt `json:"device_free"`
-	Size       jsonInt `json:"size"`
-	Stream     jsonInt `json:"stream"`
-	Time       jsonInt `json:"time_us"`
+	Action     memory.Action `json:"action"`
+	Addr       jsonInt       `json:"addr"`
+	DeviceFree jsonInt       `json:"device_free"`
+	Size       jsonInt       `json:"size"`
+	Stream     jsonInt       `json:"stream"`
+	Time       jsonInt       `json:"time_us"`
 }
 
-func (e *jsonEntry) entry() TraceEntry {
+func (e *jsonEntry) entry() memory.TraceEntry {
 	addr := e.Addr.n
 	if !e.Addr.set {
 		addr = e.DeviceFree.n
 	}
-	return TraceEntry{Addr: addr, Size: e.Size.n, Stream: e.Stream.n, Time: e.Time.n, Action: e.Action, Kind: noKind}
+	return memory.TraceEntry{Addr: addr, Size: e.Size.n, Stream: e.Stream.n, Time: e.Time.n, Action: e.Action, Kind: memory.Unknown}
 }
 
 type jsonBlock struct {
@@ -66,9 +68,9 @@ type jsonBlock struct {
 	State     string  `json:"state"`
 }
 
-func (b *jsonBlock) block() Block {
-	x := Block{Addr: b.Addr.n, Size: b.Size.n, State: blockState(b.State), Kind: noKind}
-	if x.State != Inactive {
+func (b *jsonBlock) block() memory.Block {
+	x := memory.Block{Addr: b.Addr.n, Size: b.Size.n, State: blockState(b.State), Kind: memory.Unknown}
+	if x.State != memory.Inactive {
 		x.Requested = b.Requested.n
 	}
 	return x
@@ -85,10 +87,10 @@ type jsonSegment struct {
 	Blocks     []jsonBlock `json:"blocks"`
 }
 
-func (s *jsonSegment) segment() Segment {
-	x := Segment{
+func (s *jsonSegment) segment() memory.Segment {
+	x := memory.Segment{
 		Device: int(s.Device.n), Addr: s.Addr.n, Size: s.Size.n, Stream: s.Stream.n,
-		Small: s.Type == "small", Expandable: s.Expandable, Blocks: make([]Block, len(s.Blocks)),
+		Small: s.Type == "small", Expandable: s.Expandable, Blocks: make([]memory.Block, len(s.Blocks)),
 	}
 	for i := range s.Blocks {
 		x.Blocks[i] = s.Blocks[i].block()
@@ -107,7 +109,7 @@ type jsonSettings struct {
 // jsonFile is what a JSON file turned out to hold: a snapshot, or recorded
 // operations in the form of the test vectors.
 type jsonFile struct {
-	snapshot Snapshot
+	snapshot memory.Snapshot
 	found    bool // a key of a snapshot was there
 	scripts  []script
 	single   script // the fields of a file that is one record
@@ -119,7 +121,7 @@ type jsonFile struct {
 // its entries.
 func readJSON(r io.Reader) (*jsonFile, error) {
 	d := json.NewDecoder(r)
-	f := &jsonFile{snapshot: Snapshot{Conf: DefaultConf()}}
+	f := &jsonFile{snapshot: memory.Snapshot{Conf: memory.DefaultConf()}}
 	err := f.top(d)
 	if err == nil {
 		if _, e := d.Token(); e != io.EOF {
@@ -138,7 +140,7 @@ func readJSON(r io.Reader) (*jsonFile, error) {
 	if !f.found && f.scripts == nil {
 		return nil, errNoSnapshot
 	}
-	return f, f.snapshot.check()
+	return f, check(&f.snapshot)
 }
 
 // top reads the outermost value: a snapshot or a record, or a list of
@@ -196,7 +198,7 @@ func (f *jsonFile) trace(d *json.Decoder, device int) error {
 	if device >= maxDevices {
 		return fmt.Errorf("traces of more than %d devices", maxDevices)
 	}
-	var entries []TraceEntry
+	var entries []memory.TraceEntry
 	err := inList(d, func(int) error {
 		var e jsonEntry
 		if err := d.Decode(&e); err != nil {

@@ -1,4 +1,4 @@
-package memory
+package snapshot
 
 // memo remembers the values of a pickle that are used more than once. Nearly
 // all uses are of the first few thousand, the names of the fields.

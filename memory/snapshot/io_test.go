@@ -1,9 +1,10 @@
-package memory
+package snapshot
 
 import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,40 +12,52 @@ import (
 
 	ogórek "github.com/kisielk/og-rek"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
 )
 
 // recorded runs a random workload with its trace and returns the snapshot.
-func recorded(t testing.TB, seed uint64, conf string, steps int) *Snapshot {
-	w := newWorkload(t, seed, conf, true)
+func recorded(t testing.TB, seed uint64, conf string, steps int) *memory.Snapshot {
+	w := newRecordedRun(t, seed, conf)
 	for range steps {
 		w.step()
 	}
-	return w.a.Snapshot()
+	s := w.a.Snapshot()
+	for i := range s.Traces[0] {
+		s.Traces[0][i].Time = int64(3 * i)
+	}
+	return s
 }
 
-func pickled(t testing.TB, s *Snapshot) []byte {
+// readSnapshot reads a file that holds a snapshot.
+func readSnapshot(r io.ReadSeeker) (*memory.Snapshot, error) {
+	s, _, err := readFile(r)
+	return s, err
+}
+
+func pickled(t testing.TB, s *memory.Snapshot) []byte {
 	var b bytes.Buffer
-	require.NoError(t, s.WritePickle(&b))
+	require.NoError(t, WritePickle(&b, s))
 	return b.Bytes()
 }
 
 // shown is the snapshot with the addresses that a file shows.
-func shown(s *Snapshot) *Snapshot {
-	out := &Snapshot{Conf: s.Conf}
+func shown(s *memory.Snapshot) *memory.Snapshot {
+	out := &memory.Snapshot{Conf: s.Conf}
 	for _, seg := range s.Segments {
 		seg.Addr = display(seg.Addr)
-		blocks := append([]Block(nil), seg.Blocks...)
+		blocks := append([]memory.Block(nil), seg.Blocks...)
 		for i := range blocks {
-			blocks[i].Addr, blocks[i].Kind = display(blocks[i].Addr), noKind
+			blocks[i].Addr, blocks[i].Kind = display(blocks[i].Addr), memory.Unknown
 		}
 		seg.Blocks = blocks
 		out.Segments = append(out.Segments, seg)
 	}
 	for _, trace := range s.Traces {
-		trace = append([]TraceEntry(nil), trace...)
+		trace = append([]memory.TraceEntry(nil), trace...)
 		for i := range trace {
-			trace[i].Kind = noKind
-			if trace[i].Action != ActionOOM {
+			trace[i].Kind = memory.Unknown
+			if trace[i].Action != memory.ActionOOM {
 				trace[i].Addr = display(trace[i].Addr)
 			}
 		}
@@ -54,9 +67,9 @@ func shown(s *Snapshot) *Snapshot {
 }
 
 func TestPickleRoundTrip(t *testing.T) {
-	for seed, conf := range workloadConfs {
+	for seed, conf := range recordedConfs {
 		s := recorded(t, uint64(seed), conf, 3000)
-		got, err := ReadSnapshot(bytes.NewReader(pickled(t, s)))
+		got, err := readSnapshot(bytes.NewReader(pickled(t, s)))
 		require.NoError(t, err)
 		require.Equal(t, shown(s), got, conf)
 	}
@@ -86,7 +99,7 @@ func TestPickleAgainstOgRek(t *testing.T) {
 		var again bytes.Buffer
 		config := &ogórek.EncoderConfig{Protocol: protocol}
 		require.NoError(t, ogórek.NewEncoderWithConfig(&again, config).Encode(x))
-		got, err := ReadSnapshot(bytes.NewReader(again.Bytes()))
+		got, err := readSnapshot(bytes.NewReader(again.Bytes()))
 		require.NoError(t, err, "protocol %d", protocol)
 		require.Equal(t, shown(s), got, "protocol %d", protocol)
 	}
@@ -100,13 +113,13 @@ func TestPythonSnapshots(t *testing.T) {
 	require.Len(t, want.Segments, 2)
 	require.Len(t, want.Traces, 2)
 	require.Len(t, want.Traces[0], 22)
-	require.Equal(t, Block{Addr: 0x7f3a40000000 + 8<<20, Size: 4 << 20, Requested: 4 << 20, State: Allocated, Kind: noKind}, want.Segments[0].Blocks[2])
-	require.Equal(t, ActionOOM, want.Traces[0][21].Action)
+	require.Equal(t, memory.Block{Addr: 0x7f3a40000000 + 8<<20, Size: 4 << 20, Requested: 4 << 20, State: memory.Allocated, Kind: memory.Unknown}, want.Segments[0].Blocks[2])
+	require.Equal(t, memory.ActionOOM, want.Traces[0][21].Action)
 	for protocol := range 6 {
 		got := readSnapshotFile(t, fmt.Sprintf("python-protocol%d.pickle", protocol))
 		require.Equal(t, want, got, "protocol %d", protocol)
 	}
-	replay := replayed(t, want, ReplayOptions{})
+	replay := replayed(t, want, Options{})
 	require.Zero(t, replay.Unmatched)
 	require.Equal(t, replay.Allocs-1, replay.Recorded.Same, "all but the out-of-memory entry")
 	require.Equal(t, 1, replay.Recorded.OOMs)
@@ -116,17 +129,17 @@ func TestPythonSnapshots(t *testing.T) {
 	require.EqualValues(t, 62<<20, replay.Stats.ReservedBytes.All.Peak)
 }
 
-func readSnapshotFile(t *testing.T, name string) *Snapshot {
+func readSnapshotFile(t *testing.T, name string) *memory.Snapshot {
 	f, err := os.Open(filepath.Join("testdata", "snapshots", name))
 	require.NoError(t, err)
 	defer f.Close()
-	s, err := ReadSnapshot(f)
+	s, err := readSnapshot(f)
 	require.NoError(t, err, name)
 	return s
 }
 
-func replayed(t *testing.T, s *Snapshot, o ReplayOptions) *Replay {
-	list := s.Recordings()
+func replayed(t *testing.T, s *memory.Snapshot, o Options) *Replay {
+	list := recordingsOf(s)
 	require.NotEmpty(t, list)
 	replay, err := list[0].Replay(context.Background(), o)
 	require.NoError(t, err)
@@ -179,10 +192,9 @@ func TestHostileFiles(t *testing.T) {
 		{"blocks with a gap", `{"segments": [{"address":512,"total_size":1024,"blocks":[{"address":600,"size":1024,"state":"inactive"}]}]}`, "does not continue"},
 		{"overlap", `[{"address":512,"total_size":512,"blocks":[{"size":512,"state":"inactive"}]},{"address":512,"total_size":512,"blocks":[{"size":512,"state":"inactive"}]}]`, "overlap"},
 		{"device", `{"segments": [{"device":-1,"address":512,"total_size":512,"blocks":[]}]}`, "not possible"},
-		{"operations", `{"ops": [["a",0,1,0]]}`, "operations, not a memory snapshot"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			_, err := ReadSnapshot(strings.NewReader(c.file))
+			_, err := readSnapshot(strings.NewReader(c.file))
 			require.ErrorContains(t, err, c.want)
 		})
 	}
@@ -196,7 +208,7 @@ func TestScripts(t *testing.T) {
 	list, err := read(`{"name":"x","total":1073741824,"ops":[["a",0,1048577,0],["r",0,1],["f",0],["s",1],["e"],["c",""],["fr",0.5],["ap",1,512,0,3],["rp",3]]}`)
 	require.NoError(t, err)
 	require.Len(t, list, 1)
-	out, err := list[0].Replay(context.Background(), ReplayOptions{})
+	out, err := list[0].Replay(context.Background(), Options{})
 	require.NoError(t, err)
 	require.EqualValues(t, 20<<20, out.Stats.ReservedBytes.All.Peak)
 	require.EqualValues(t, 512, out.Stats.AllocatedBytes.All.Current)
@@ -229,13 +241,13 @@ func TestOtherInstructions(t *testing.T) {
 		"20(1" + // top of the stack doubled and dropped, a mark set and dropped
 		"F1.5\nI7\nI01\nL7L\nS'abc'\nVabc\n" + // text
 		segment + "e."
-	s, err := ReadSnapshot(strings.NewReader(file))
+	s, err := readSnapshot(strings.NewReader(file))
 	require.NoError(t, err)
-	require.Equal(t, []Segment{{Size: 512, Blocks: []Block{{Size: 512, Kind: noKind}}}}, s.Segments)
-	list := s.Recordings()
+	require.Equal(t, []memory.Segment{{Size: 512, Blocks: []memory.Block{{Size: 512, Kind: memory.Unknown}}}}, s.Segments)
+	list := recordingsOf(s)
 	require.Len(t, list, 1)
 	require.Zero(t, list[0].Len())
-	require.EqualValues(t, 512, replayed(t, s, ReplayOptions{}).Stats.ReservedBytes.All.Current)
+	require.EqualValues(t, 512, replayed(t, s, Options{}).Stats.ReservedBytes.All.Current)
 }
 
 // TestManyMemos: a value is found again behind thousands of others.
@@ -247,15 +259,15 @@ func TestManyMemos(t *testing.T) {
 	}
 	b.WriteString("}\x94(\x8c\x04sizeK\x07\x8c\x06action\x8c\x05alloc\x8c\x04addrM\x00\x02u")
 	fmt.Fprintf(&b, "j%c%c\x00\x00e.", 3*memoDense&255, 3*memoDense>>8)
-	s, err := ReadSnapshot(strings.NewReader(b.String()))
+	s, err := readSnapshot(strings.NewReader(b.String()))
 	require.NoError(t, err)
-	entry := TraceEntry{Addr: 512, Size: 7, Action: ActionAlloc, Kind: noKind}
-	require.Equal(t, [][]TraceEntry{{entry, entry}}, s.Traces)
+	entry := memory.TraceEntry{Addr: 512, Size: 7, Action: memory.ActionAlloc, Kind: memory.Unknown}
+	require.Equal(t, [][]memory.TraceEntry{{entry, entry}}, s.Traces)
 }
 
 // TestJSONNumbers: integers come as numbers, whole floats and strings.
 func TestJSONNumbers(t *testing.T) {
-	s, err := ReadSnapshot(strings.NewReader("\ufeff" + ` {"device_traces":[[{"action":"alloc","addr":"0x200","size":1e3,"stream":18446744073709551615,"time_us":null}]],"extra":[{"a":[1,2]},3]}`))
+	s, err := readSnapshot(strings.NewReader("\ufeff" + ` {"device_traces":[[{"action":"alloc","addr":"0x200","size":1e3,"stream":18446744073709551615,"time_us":null}]],"extra":[{"a":[1,2]},3]}`))
 	require.NoError(t, err)
-	require.Equal(t, TraceEntry{Addr: 512, Size: 1000, Stream: -1, Kind: noKind}, s.Traces[0][0])
+	require.Equal(t, memory.TraceEntry{Addr: 512, Size: 1000, Stream: -1, Kind: memory.Unknown}, s.Traces[0][0])
 }

@@ -1,4 +1,6 @@
-package memory
+package snapshot
+
+import "trainsim/memory"
 
 // tag is the kind of a value on the stack of a pickle.
 type tag uint8
@@ -13,7 +15,6 @@ const (
 	tagPair // a tuple of two integers, of which the second is kept
 	tagList
 	tagDict
-	tagMark
 )
 
 // value is a value on the stack.
@@ -26,9 +27,9 @@ type value struct {
 // listNode holds what matters of a list: elements that are trace entries,
 // blocks or segments, and lists.
 type listNode struct {
-	entries  []TraceEntry
-	blocks   []Block
-	segments []Segment
+	entries  []memory.TraceEntry
+	blocks   []memory.Block
+	segments []memory.Segment
 	lists    []*listNode
 }
 
@@ -71,12 +72,18 @@ const (
 	wSmall // from here on the words are values
 )
 
-var wordNames = append([]string{
-	"segments", "device_traces", "allocator_settings", "device", "address", "total_size", "stream", "segment_type",
-	"segment_pool_id", "is_expandable", "blocks", "size", "requested_size", "state", "action", "addr", "device_free",
-	"time_us", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments",
-	"small", "inactive", "active_allocated", "active_pending_free", "active_awaiting_free", "free",
-}, actionNames[:]...)
+var wordNames = func() []string {
+	names := []string{
+		"segments", "device_traces", "allocator_settings", "device", "address", "total_size", "stream", "segment_type",
+		"segment_pool_id", "is_expandable", "blocks", "size", "requested_size", "state", "action", "addr", "device_free",
+		"time_us", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments",
+		"small", "inactive", "active_allocated", "active_pending_free", "active_awaiting_free", "free",
+	}
+	for action := memory.ActionAlloc; action <= memory.ActionOther; action++ {
+		names = append(names, action.String())
+	}
+	return names
+}()
 
 var wordIndex = func() map[string]word {
 	m := make(map[string]word, len(wordNames))
@@ -136,48 +143,48 @@ func (d *dictNode) list(key word) *listNode {
 }
 
 // entry reads the dictionary as a trace entry.
-func (d *dictNode) entry() (TraceEntry, bool) {
+func (d *dictNode) entry() (memory.TraceEntry, bool) {
 	size, hasSize := d.integer(wSize)
 	addr, hasAddr := d.integer(wAddr)
 	if !hasAddr {
 		addr, hasAddr = d.integer(wDeviceFree)
 	}
 	_, hasAction := d.get(wAction)
-	e := TraceEntry{Addr: addr, Size: size, Stream: d.number(wStream), Time: d.number(wTime), Kind: noKind}
+	e := memory.TraceEntry{Addr: addr, Size: size, Stream: d.number(wStream), Time: d.number(wTime), Kind: memory.Unknown}
 	e.Action.UnmarshalText([]byte(d.text(wAction)))
 	return e, hasSize && hasAddr && hasAction
 }
 
 // block reads the dictionary as a block of a segment.
-func (d *dictNode) block() (Block, bool) {
+func (d *dictNode) block() (memory.Block, bool) {
 	size, hasSize := d.integer(wSize)
 	_, hasState := d.get(wState)
-	b := Block{Addr: d.number(wAddress), Size: size, State: blockState(d.text(wState)), Kind: noKind}
-	if b.State != Inactive {
+	b := memory.Block{Addr: d.number(wAddress), Size: size, State: blockState(d.text(wState)), Kind: memory.Unknown}
+	if b.State != memory.Inactive {
 		b.Requested = d.number(wRequestedSize)
 	}
 	return b, hasSize && hasState
 }
 
-func blockState(name string) BlockState {
+func blockState(name string) memory.BlockState {
 	switch name {
 	case "active_allocated":
-		return Allocated
+		return memory.Allocated
 	case "active_pending_free", "active_awaiting_free":
-		return PendingFree
+		return memory.PendingFree
 	}
-	return Inactive
+	return memory.Inactive
 }
 
 // segment reads the dictionary as a segment.
-func (d *dictNode) segment() (Segment, bool) {
+func (d *dictNode) segment() (memory.Segment, bool) {
 	blocks := d.list(wBlocks)
 	addr, hasAddr := d.integer(wAddress)
 	size, hasSize := d.integer(wTotalSize)
 	if blocks == nil || !hasAddr || !hasSize {
-		return Segment{}, false
+		return memory.Segment{}, false
 	}
-	return Segment{
+	return memory.Segment{
 		Device: int(d.number(wDevice)), Addr: addr, Size: size, Stream: d.number(wStream),
 		Small: d.text(wSegmentType) == "small", Expandable: d.number(wExpandable) != 0,
 		Pool: d.number(wPoolID), Blocks: blocks.blocks,

@@ -1,4 +1,4 @@
-package memory
+package blockset
 
 import (
 	"cmp"
@@ -10,35 +10,35 @@ import (
 	"trainsim/sim"
 )
 
-// TestFreeSetAgainstSortedSlice compares the set with a sorted slice over
+// TestSetAgainstSortedSlice compares the set with a sorted slice over
 // random insertions, removals and searches.
-func TestFreeSetAgainstSortedSlice(t *testing.T) {
+func TestSetAgainstSortedSlice(t *testing.T) {
 	for seed := range uint64(8) {
 		r := sim.NewRand(seed, "freeset")
-		var s freeSet
+		var s Set
 		var oracle []entry
 		for i := range 4000 {
 			if target := 40 << (seed % 5); len(oracle) == 0 || r.IntN(2*target) > len(oracle) {
 				e := entry{int64(r.IntN(60)) * 512, int64(i) * 512, int32(i)}
-				s.insert(e)
+				s.Insert(e.size, e.addr, e.block)
 				oracle = append(oracle, e)
 				slices.SortFunc(oracle, compareEntries)
 			} else {
 				k := r.IntN(len(oracle))
-				s.remove(oracle[k].size, oracle[k].addr)
+				s.Remove(oracle[k].size, oracle[k].addr)
 				oracle = slices.Delete(oracle, k, k+1)
 			}
-			require.Equal(t, len(oracle), s.n)
+			require.Equal(t, len(oracle), s.Len())
 			size, addr := int64(r.IntN(62))*512, int64(r.IntN(i+1))*512
 			k, _ := slices.BinarySearchFunc(oracle, entry{size, addr, 0}, compareEntries)
-			p := s.lowerBound(size, addr)
-			require.Equal(t, k < len(oracle), s.valid(p))
+			p := s.LowerBound(size, addr)
+			require.Equal(t, k < len(oracle), s.Valid(p))
 			if k < len(oracle) {
-				require.Equal(t, oracle[k].block, s.at(p))
+				require.Equal(t, oracle[k].block, s.At(p))
 			}
-			if before, ok := s.prev(p); ok {
-				require.Equal(t, oracle[k-1].block, s.at(before))
-				require.Equal(t, p, s.next(before))
+			if before, ok := s.Prev(p); ok {
+				require.Equal(t, oracle[k-1].block, s.At(before))
+				require.Equal(t, p, s.Next(before))
 			} else {
 				require.Zero(t, k)
 			}
@@ -47,7 +47,7 @@ func TestFreeSetAgainstSortedSlice(t *testing.T) {
 		for _, e := range oracle {
 			want = append(want, e.block)
 		}
-		require.Equal(t, want, s.list(nil))
+		require.Equal(t, want, s.Append(nil))
 	}
 }
 

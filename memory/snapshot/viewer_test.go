@@ -1,4 +1,4 @@
-package memory
+package snapshot
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
 )
 
 // viewerOps are the instructions that pytorch.org/memory_viz understands
@@ -20,7 +22,7 @@ var viewerOps = []byte{
 // instructions, integers that a JavaScript number holds, batches of elements
 // that fit its argument list.
 func TestViewerUnderstands(t *testing.T) {
-	for seed, conf := range workloadConfs {
+	for seed, conf := range recordedConfs {
 		s := recorded(t, uint64(seed), conf, 2500)
 		r := newPickleReader(bytes.NewReader(pickled(t, s)))
 		elements := 0
@@ -47,14 +49,14 @@ func TestViewerUnderstands(t *testing.T) {
 // TestViewerCanUndo plays the trace back from the final segments, as the
 // viewer does: every entry must find what it undoes, and nothing may remain.
 func TestViewerCanUndo(t *testing.T) {
-	for seed, conf := range workloadConfs {
+	for seed, conf := range recordedConfs {
 		s := shown(recorded(t, uint64(seed), conf, 2500))
 		held := map[int64]int64{}
 		var ranges rangeMap
 		for _, seg := range s.Segments {
 			ranges.add(seg)
 			for _, b := range seg.Blocks {
-				if b.State != Inactive {
+				if b.State != memory.Inactive {
 					held[b.Addr] = b.Requested
 				}
 			}
@@ -67,29 +69,29 @@ func TestViewerCanUndo(t *testing.T) {
 	}
 }
 
-func undoStrictly(t *testing.T, e *TraceEntry, held map[int64]int64, ranges *rangeMap) {
+func undoStrictly(t *testing.T, e *memory.TraceEntry, held map[int64]int64, ranges *rangeMap) {
 	size, ok := held[e.Addr]
 	before := reservedIn(ranges)
 	switch e.Action {
-	case ActionAlloc:
+	case memory.ActionAlloc:
 		require.True(t, ok && size == e.Size, "alloc of what is not there")
-	case ActionFreeRequested:
+	case memory.ActionFreeRequested:
 		require.True(t, ok && size == e.Size, "free of what is not pending")
-	case ActionFreeCompleted:
+	case memory.ActionFreeCompleted:
 		require.False(t, ok, "free of what is still there")
 		held[e.Addr] = e.Size
 		return
 	}
 	undo(e, map[int64]heldBlock{}, ranges)
-	require.Equal(t, before-e.reserves(), reservedIn(ranges), "%s at 0x%x", e.Action, e.Addr)
-	if e.Action == ActionAlloc {
+	require.Equal(t, before-e.Reserves(), reservedIn(ranges), "%s at 0x%x", e.Action, e.Addr)
+	if e.Action == memory.ActionAlloc {
 		delete(held, e.Addr)
 	}
 }
 
 func reservedIn(m *rangeMap) int64 {
 	var total int64
-	for _, i := range m.order.list(nil) {
+	for _, i := range m.order.Append(nil) {
 		total += m.ranges[i].Size
 	}
 	return total
@@ -124,8 +126,10 @@ func TestPickledIntegers(t *testing.T) {
 // TestLongStrings: repeated strings are written once, long ones survive up to
 // what a reader keeps.
 func TestLongStrings(t *testing.T) {
-	s := &Snapshot{Conf: Conf{text: "max_split_size_mb:" + strings.Repeat("0", 300) + "64"}}
-	got, err := ReadSnapshot(bytes.NewReader(pickled(t, s)))
+	conf, err := memory.ParseConf("max_split_size_mb:" + strings.Repeat("0", 300) + "64")
+	require.NoError(t, err)
+	s := &memory.Snapshot{Conf: conf}
+	got, err := readSnapshot(bytes.NewReader(pickled(t, s)))
 	require.NoError(t, err)
 	require.EqualValues(t, 64<<20, got.Conf.MaxSplitSize)
 }

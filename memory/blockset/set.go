@@ -1,9 +1,18 @@
-package memory
+package blockset
 
 import "slices"
 
-// entry is a block in an ordered set. Blocks of one set are ordered by size,
-// then by address; sets that are ordered by address alone use size 0.
+// Set is an ordered set of blocks: a sorted list of sorted chunks, which
+// is a B-tree of two levels. It finds and changes an element in O(log n) plus
+// the move of at most one chunk and, rarely, of the list of chunks.
+type Set struct {
+	chunks []*chunk
+	last   []key // of each chunk, side by side: a search reads no chunk but one
+	spare  []*chunk
+	n      int
+}
+
+// entry is a block in a set.
 type entry struct {
 	size, addr int64
 	block      int32
@@ -22,26 +31,16 @@ type chunk struct {
 	e [chunkCap]entry
 }
 
-// freeSet is an ordered set of blocks: a sorted list of sorted chunks, which
-// is a B-tree of two levels. It finds and changes an element in O(log n) plus
-// the move of at most one chunk and, rarely, of the list of chunks.
-type freeSet struct {
-	chunks []*chunk
-	last   []key // of each chunk, side by side: a search reads no chunk but one
-	spare  []*chunk
-	n      int
-}
-
 // key is what a set is ordered by.
 type key struct{ size, addr int64 }
 
 func (e *entry) key() key { return key{e.size, e.addr} }
 
-// pos is a place in a freeSet. Changing the set invalidates it.
-type pos struct{ c, i int }
+// Pos is a place in a Set. Changing the set invalidates it.
+type Pos struct{ c, i int }
 
-// lowerBound returns the first place whose entry is not before (size, addr).
-func (s *freeSet) lowerBound(size, addr int64) pos {
+// LowerBound returns the first place whose entry is not before (size, addr).
+func (s *Set) LowerBound(size, addr int64) Pos {
 	lo, hi := 0, len(s.chunks)
 	for lo < hi {
 		mid := int(uint(lo+hi) >> 1)
@@ -52,9 +51,9 @@ func (s *freeSet) lowerBound(size, addr int64) pos {
 		}
 	}
 	if lo == len(s.chunks) {
-		return pos{lo, 0}
+		return Pos{lo, 0}
 	}
-	return pos{lo, s.chunks[lo].search(size, addr)}
+	return Pos{lo, s.chunks[lo].search(size, addr)}
 }
 
 func (k *chunk) search(size, addr int64) int {
@@ -70,35 +69,44 @@ func (k *chunk) search(size, addr int64) int {
 	return lo
 }
 
-// valid reports whether there is an entry at p.
-func (s *freeSet) valid(p pos) bool { return p.c < len(s.chunks) }
+// Valid reports whether there is an entry at p.
+func (s *Set) Valid(p Pos) bool { return p.c < len(s.chunks) }
 
-// at returns the block at p.
-func (s *freeSet) at(p pos) int32 { return s.chunks[p.c].e[p.i].block }
+// At returns the block at p.
+func (s *Set) At(p Pos) int32 { return s.chunks[p.c].e[p.i].block }
 
-// next returns the place after p.
-func (s *freeSet) next(p pos) pos {
+// Len returns how many blocks the set has.
+func (s *Set) Len() int { return s.n }
+
+// Begin returns the place of the first entry.
+func (s *Set) Begin() Pos { return Pos{} }
+
+// End returns the place behind the last entry.
+func (s *Set) End() Pos { return Pos{c: len(s.chunks)} }
+
+// Next returns the place after p.
+func (s *Set) Next(p Pos) Pos {
 	if p.i+1 < s.chunks[p.c].n {
-		return pos{p.c, p.i + 1}
+		return Pos{p.c, p.i + 1}
 	}
-	return pos{p.c + 1, 0}
+	return Pos{p.c + 1, 0}
 }
 
-// prev returns the place before p, and false at the beginning.
-func (s *freeSet) prev(p pos) (pos, bool) {
+// Prev returns the place before p, and false at the beginning.
+func (s *Set) Prev(p Pos) (Pos, bool) {
 	if p.i > 0 {
-		return pos{p.c, p.i - 1}, true
+		return Pos{p.c, p.i - 1}, true
 	}
 	if p.c == 0 {
 		return p, false
 	}
-	return pos{p.c - 1, s.chunks[p.c-1].n - 1}, true
+	return Pos{p.c - 1, s.chunks[p.c-1].n - 1}, true
 }
 
-// insert adds a block; a block must not be added twice.
-func (s *freeSet) insert(e entry) {
+// Insert adds a block. No two blocks of a set have the same size and address.
+func (s *Set) Insert(size, addr int64, block int32) {
 	s.n++
-	p := s.lowerBound(e.size, e.addr)
+	p := s.LowerBound(size, addr)
 	if p.c == len(s.chunks) {
 		if p.c == 0 {
 			s.chunks, s.last = append(s.chunks, s.newChunk()), append(s.last, key{})
@@ -117,15 +125,15 @@ func (s *freeSet) insert(e entry) {
 		}
 	}
 	copy(k.e[p.i+1:k.n+1], k.e[p.i:k.n])
-	k.e[p.i] = e
+	k.e[p.i] = entry{size, addr, block}
 	k.n++
 	if p.i == k.n-1 {
-		s.last[p.c] = e.key()
+		s.last[p.c] = key{size, addr}
 	}
 }
 
 // split moves the upper half of chunk c into a new chunk behind it.
-func (s *freeSet) split(c int) {
+func (s *Set) split(c int) {
 	k, up := s.chunks[c], s.newChunk()
 	up.n = copy(up.e[:], k.e[chunkCap/2:])
 	k.n = chunkCap / 2
@@ -133,7 +141,7 @@ func (s *freeSet) split(c int) {
 	s.last = slices.Insert(s.last, c, k.e[k.n-1].key())
 }
 
-func (s *freeSet) newChunk() *chunk {
+func (s *Set) newChunk() *chunk {
 	if last := len(s.spare) - 1; last >= 0 {
 		k := s.spare[last]
 		s.spare = s.spare[:last]
@@ -142,8 +150,8 @@ func (s *freeSet) newChunk() *chunk {
 	return new(chunk)
 }
 
-// erase removes the entry at p.
-func (s *freeSet) erase(p pos) {
+// Erase removes the entry at p.
+func (s *Set) Erase(p Pos) {
 	s.n--
 	k := s.chunks[p.c]
 	copy(k.e[p.i:k.n-1], k.e[p.i+1:k.n])
@@ -162,18 +170,18 @@ func (s *freeSet) erase(p pos) {
 	}
 }
 
-func (s *freeSet) drop(c int) {
+func (s *Set) drop(c int) {
 	k := s.chunks[c]
 	k.n = 0
 	s.spare = append(s.spare, k)
 	s.chunks, s.last = slices.Delete(s.chunks, c, c+1), slices.Delete(s.last, c, c+1)
 }
 
-// remove deletes the entry of (size, addr), which must be in the set.
-func (s *freeSet) remove(size, addr int64) { s.erase(s.lowerBound(size, addr)) }
+// Remove deletes the entry of (size, addr), which must be in the set.
+func (s *Set) Remove(size, addr int64) { s.Erase(s.LowerBound(size, addr)) }
 
-// list appends the blocks in order to buf.
-func (s *freeSet) list(buf []int32) []int32 {
+// Append appends the blocks in order to buf.
+func (s *Set) Append(buf []int32) []int32 {
 	for _, k := range s.chunks {
 		for i := range k.e[:k.n] {
 			buf = append(buf, k.e[i].block)

@@ -1,14 +1,16 @@
-package memory
+package snapshot
 
 import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"trainsim/memory"
 )
 
 // check makes a snapshot that was read from a file safe to work with: sizes
 // and addresses are sound, segments are ordered and their blocks fill them.
-func (s *Snapshot) check() error {
+func check(s *memory.Snapshot) error {
 	var kept limits
 	kept.segments = len(s.Segments)
 	for i := range s.Segments {
@@ -24,11 +26,11 @@ func (s *Snapshot) check() error {
 		return err
 	}
 	for i := range s.Segments {
-		if err := s.Segments[i].check(); err != nil {
+		if err := checkSegment(&s.Segments[i]); err != nil {
 			return fmt.Errorf("segment %d: %w", i, err)
 		}
 	}
-	slices.SortStableFunc(s.Segments, func(x, y Segment) int {
+	slices.SortStableFunc(s.Segments, func(x, y memory.Segment) int {
 		return cmp.Or(cmp.Compare(x.Device, y.Device), cmp.Compare(x.Addr, y.Addr))
 	})
 	for i := 1; i < len(s.Segments); i++ {
@@ -37,14 +39,14 @@ func (s *Snapshot) check() error {
 			return fmt.Errorf("segments at 0x%x and 0x%x overlap", a.Addr, b.Addr)
 		}
 	}
-	return s.checkTraces()
+	return checkTraces(s)
 }
 
-func (s *Snapshot) checkTraces() error {
+func checkTraces(s *memory.Snapshot) error {
 	for d, trace := range s.Traces {
 		for i := range trace {
 			e := &trace[i]
-			if e.Size < 0 || e.Action != ActionOOM && !inRange(e.Addr, e.Size) {
+			if e.Size < 0 || e.Action != memory.ActionOOM && !inRange(e.Addr, e.Size) {
 				return fmt.Errorf("device %d, trace entry %d: %s of %d bytes at 0x%x is not possible", d, i, e.Action, e.Size, uint64(e.Addr))
 			}
 		}
@@ -58,10 +60,10 @@ func inRange(addr, size int64) bool {
 	return addr >= 0 && size >= 0 && size <= 1<<50 && addr <= 1<<57
 }
 
-// check validates one segment. Snapshots of old versions give no addresses of
+// checkSegment validates one segment. Snapshots of old versions give no addresses of
 // blocks; these follow from the sizes. The blocks are copied before they are
 // changed, since a file may share them between segments.
-func (s *Segment) check() error {
+func checkSegment(s *memory.Segment) error {
 	if s.Device < 0 || s.Device >= maxDevices || s.Size <= 0 || !inRange(s.Addr, s.Size) {
 		return fmt.Errorf("%d bytes at 0x%x on device %d are not possible", s.Size, uint64(s.Addr), s.Device)
 	}
@@ -75,7 +77,7 @@ func (s *Segment) check() error {
 		if b.Size <= 0 || b.Addr != at || b.Size > s.Addr+s.Size-at {
 			return fmt.Errorf("block %d of %d bytes at 0x%x does not continue the segment at 0x%x", i, b.Size, uint64(b.Addr), at)
 		}
-		if b.Requested <= 0 && b.State != Inactive || b.Requested > b.Size {
+		if b.Requested <= 0 && b.State != memory.Inactive || b.Requested > b.Size {
 			b.Requested = b.Size
 		}
 		at += b.Size

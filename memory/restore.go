@@ -1,7 +1,24 @@
 package memory
 
-// seeder rebuilds recorded segments in a new allocator.
-type seeder struct {
+// Restore gives a new allocator the segments that a recorded one held and
+// returns the Refs of their blocks by address. Segments come by ascending
+// address. Of each, Blocks lists what was handed out, by address; a Size of 0
+// means that only what was asked for is known, and State is ignored. base
+// returns the lowest address that is known of the window in which an expandable
+// segment lies.
+func (a *Allocator) Restore(segments []Segment, base func(*Segment) int64) map[int64]Ref {
+	r := restorer{a: a, refs: map[int64]Ref{}, tails: map[int32]int32{}}
+	for i := range segments {
+		s := &segments[i]
+		r.begin(s, base(s))
+		r.fill(s.Blocks)
+		r.finish()
+	}
+	return r.refs
+}
+
+// restorer rebuilds recorded segments in a new allocator.
+type restorer struct {
 	a     *Allocator
 	refs  map[int64]Ref   // by recorded address
 	tails map[int32]int32 // the last block of the latest window of each set
@@ -12,29 +29,6 @@ type seeder struct {
 	prev, after int32 // the blocks between which the next one goes
 	at          int64 // where the next one begins
 	gaps        []int32
-}
-
-// seed gives a new allocator the segments and blocks that a recorded one held
-// and returns their Refs by address. Blocks outside every segment are left
-// out; they are the caller's to allocate.
-func (a *Allocator) seed(o *origin) map[int64]Ref {
-	s := seeder{a: a, refs: make(map[int64]Ref, len(o.blocks)), tails: map[int32]int32{}}
-	blocks := o.blocks
-	for i := range o.segments {
-		seg := &o.segments[i]
-		for len(blocks) > 0 && blocks[0].addr < seg.Addr {
-			blocks = blocks[1:]
-		}
-		n := 0
-		for n < len(blocks) && blocks[n].addr < seg.Addr+seg.Size {
-			n++
-		}
-		s.begin(seg, o.lowest(seg))
-		s.fill(blocks[:n])
-		s.finish()
-		blocks = blocks[n:]
-	}
-	return s.refs
 }
 
 // poolOf returns the pool of a recorded segment.
@@ -50,7 +44,7 @@ func (a *Allocator) poolOf(s *Segment) int32 {
 }
 
 // begin starts a segment; base is the lowest known address of its window.
-func (s *seeder) begin(seg *Segment, base int64) {
+func (s *restorer) begin(seg *Segment, base int64) {
 	s.segment, s.at, s.gaps = seg, seg.Addr, s.gaps[:0]
 	s.set = s.a.setFor(s.a.poolOf(seg), int(seg.Stream))
 	s.window, s.prev, s.after = 0, 0, 0
@@ -60,7 +54,7 @@ func (s *seeder) begin(seg *Segment, base int64) {
 }
 
 // link appends a block that ends at to.
-func (s *seeder) link(to int64) int32 {
+func (s *restorer) link(to int64) int32 {
 	i := s.a.newBlock(s.set, s.at, to-s.at)
 	s.a.blocks[i].window = s.window
 	s.a.splice(i, s.prev, s.after)
@@ -69,21 +63,21 @@ func (s *seeder) link(to int64) int32 {
 }
 
 // fill builds the blocks of the segment and the idle gaps between them.
-func (s *seeder) fill(blocks []heldBlock) {
+func (s *restorer) fill(blocks []Block) {
 	end := s.segment.Addr + s.segment.Size
 	for i := range blocks {
 		b := &blocks[i]
-		if b.addr < s.at {
+		if b.Addr < s.at {
 			continue // inside the block before it: the record contradicts itself
 		}
-		if b.addr > s.at {
-			s.gaps = append(s.gaps, s.link(b.addr))
+		if b.Addr > s.at {
+			s.gaps = append(s.gaps, s.link(b.Addr))
 		}
 		limit := end
 		if i+1 < len(blocks) {
-			limit = min(end, blocks[i+1].addr)
+			limit = min(end, blocks[i+1].Addr)
 		}
-		s.hold(s.link(s.at+s.a.seedSize(b, limit-s.at, s.segment.Small)), b)
+		s.hold(s.link(s.at+s.a.restoredSize(b, limit-s.at, s.segment.Small)), b)
 	}
 	if s.at < end {
 		s.gaps = append(s.gaps, s.link(end))
@@ -91,16 +85,16 @@ func (s *seeder) fill(blocks []heldBlock) {
 }
 
 // hold marks a block as handed out.
-func (s *seeder) hold(i int32, h *heldBlock) {
+func (s *restorer) hold(i int32, h *Block) {
 	b := &s.a.blocks[i]
 	b.state, b.kind = live, Temporaries
-	b.requested = min(h.requested, b.size)
+	b.requested = min(h.Requested, b.size)
 	s.a.countAlloc(b, s.segment.Small)
-	s.refs[h.addr] = Ref(i)
+	s.refs[h.Addr] = Ref(i)
 }
 
 // finish stores the gaps and counts the segment.
-func (s *seeder) finish() {
+func (s *restorer) finish() {
 	st := &s.a.stats
 	small := s.segment.Small
 	st.ReservedBytes.up(small, s.segment.Size)
@@ -121,12 +115,12 @@ func (s *seeder) finish() {
 	}
 }
 
-// seedSize is a block's size: the recorded one, or the rounded request with
+// restoredSize is a block's size: the recorded one, or the rounded request with
 // what is too small to have been split off.
-func (a *Allocator) seedSize(b *heldBlock, room int64, small bool) int64 {
-	size := b.size
+func (a *Allocator) restoredSize(b *Block, room int64, small bool) int64 {
+	size := b.Size
 	if size <= 0 {
-		size = a.conf.round(max(b.requested, 1))
+		size = a.conf.round(max(b.Requested, 1))
 		if rest := room - size; rest < minBlock || !small && !a.conf.Expandable && (rest <= smallMax || size >= a.conf.MaxSplitSize) {
 			size = room
 		}
@@ -137,7 +131,7 @@ func (a *Allocator) seedSize(b *heldBlock, room int64, small bool) int64 {
 // openWindow finds the window in which a mapped stretch lies: the latest of
 // its set if the stretch is behind its tail, or a new one that begins at base,
 // where addresses of the window were seen, or else with the stretch.
-func (s *seeder) openWindow(base int64) {
+func (s *restorer) openWindow(base int64) {
 	a, seg := s.a, s.segment
 	if tail := s.tails[s.set]; tail != 0 {
 		rest := a.blocks[tail].next // what is left of the window, unmapped
@@ -157,7 +151,7 @@ func (s *seeder) openWindow(base int64) {
 	head := a.newBlock(s.set, base, size)
 	s.window = int32(len(a.windows))
 	a.blocks[head].window, a.blocks[head].state = s.window, unmapped
-	a.sets[s.set].unmapped.insert(entry{0, base, head})
+	a.sets[s.set].unmapped.Insert(0, base, head)
 	s.prev, s.after = a.carve(head, 0, seg), head
 }
 
@@ -166,16 +160,16 @@ func (s *seeder) openWindow(base int64) {
 func (a *Allocator) carve(i, prev int32, s *Segment) int32 {
 	b := a.blocks[i]
 	unmappedSet := &a.sets[b.set].unmapped
-	unmappedSet.remove(0, b.addr)
+	unmappedSet.Remove(0, b.addr)
 	end := s.Addr + s.Size
 	if s.Addr > b.addr { // addresses before the stretch stay unmapped
 		gap := a.newBlock(b.set, b.addr, s.Addr-b.addr)
 		a.blocks[gap].window, a.blocks[gap].state = b.window, unmapped
 		a.splice(gap, prev, i)
-		unmappedSet.insert(entry{0, b.addr, gap})
+		unmappedSet.Insert(0, b.addr, gap)
 		prev = gap
 	}
 	a.blocks[i].addr, a.blocks[i].size = end, b.addr+b.size-end
-	unmappedSet.insert(entry{0, end, i})
+	unmappedSet.Insert(0, end, i)
 	return prev
 }

@@ -1,4 +1,6 @@
-package memory
+package snapshot
+
+import "trainsim/memory"
 
 // start gives the allocator what was held when the trace began: the recorded
 // segments exactly, or only their blocks.
@@ -8,22 +10,22 @@ func (p *player) start(exact bool) {
 		p.now += p.r.origin.segments[i].Size
 	}
 	p.out.Recorded.PeakReserved = p.now
-	var refs map[int64]Ref
+	var refs map[int64]memory.Ref
 	if exact {
-		refs = p.a.seed(&p.r.origin)
+		refs = p.a.Restore(p.r.origin.segments, p.r.origin.lowest)
 	}
 	for _, b := range p.r.origin.blocks {
-		ref, seeded := refs[b.addr]
+		ref, seeded := refs[b.Addr]
 		if !seeded {
 			var err error
-			ref, err = p.a.Malloc(b.requested, int(b.stream), Temporaries)
+			ref, err = p.a.Malloc(b.Requested, int(b.stream), memory.Temporaries)
 			p.failed(-1, err)
 		}
 		h := holding{ref: ref}
-		if b.pending && ref != 0 {
-			h.ticket = p.a.park(ref)
+		if b.State == memory.PendingFree && ref != 0 {
+			h.ticket = p.a.RequestFree(ref)
 		}
-		p.held[b.addr] = h
+		p.held[b.Addr] = h
 	}
 	p.out.StartAllocated = p.a.Allocated()
 	p.watch(-1)
@@ -34,30 +36,30 @@ func (p *player) follow(i int) {
 	e := &p.r.trace[i]
 	h, held := p.held[e.Addr]
 	switch e.Action {
-	case ActionAlloc, ActionFreeRequested, ActionOOM:
+	case memory.ActionAlloc, memory.ActionFreeRequested, memory.ActionOOM:
 		p.bursts = false
 	}
 	switch e.Action {
-	case ActionAlloc:
+	case memory.ActionAlloc:
 		p.replace(e.Addr, h)
 		p.held[e.Addr] = holding{ref: p.alloc(i, e.Size, e.Stream)}
 		p.settle()
 		p.compare()
-	case ActionFreeRequested:
+	case memory.ActionFreeRequested:
 		p.requestFree(i, h, held)
-	case ActionFreeCompleted:
+	case memory.ActionFreeCompleted:
 		if held {
 			delete(p.held, e.Addr)
 			p.completeFree(i, h)
 		}
-	case ActionOOM:
+	case memory.ActionOOM:
 		p.out.Recorded.OOMs++
 		if ref := p.alloc(i, e.Size, e.Stream); ref != 0 {
 			p.out.AvoidedOOMs++
 			p.a.Free(ref)
 		}
 		p.settle()
-	case ActionSegmentAlloc, ActionSegmentFree, ActionSegmentMap, ActionSegmentUnmap:
+	case memory.ActionSegmentAlloc, memory.ActionSegmentFree, memory.ActionSegmentMap, memory.ActionSegmentUnmap:
 		p.segment(i)
 	}
 	p.watch(i)
@@ -72,13 +74,13 @@ func (p *player) requestFree(i int, h holding, held bool) {
 		p.out.Unmatched++
 		return
 	}
-	atOnce := i+1 < len(p.r.trace) && p.r.trace[i+1].Action == ActionFreeCompleted && p.r.trace[i+1].Addr == e.Addr
-	if atOnce || !p.a.isLive(h.ref) {
+	atOnce := i+1 < len(p.r.trace) && p.r.trace[i+1].Action == memory.ActionFreeCompleted && p.r.trace[i+1].Addr == e.Addr
+	if atOnce || h.ref == 0 {
 		p.a.Free(h.ref)
 		delete(p.held, e.Addr)
 		return
 	}
-	h.ticket = p.a.park(h.ref)
+	h.ticket = p.a.RequestFree(h.ref)
 	p.held[e.Addr] = h
 }
 
@@ -87,7 +89,7 @@ func (p *player) requestFree(i int, h holding, held bool) {
 // replay's own allocation: it may have happened after the search had failed.
 func (p *player) completeFree(i int, h holding) {
 	next, _ := p.decision(i + 1)
-	if h.ticket != 0 && next < len(p.r.trace) && (p.r.trace[next].reserves() < 0 || p.r.trace[next].Action == ActionOOM) {
+	if h.ticket != 0 && next < len(p.r.trace) && (p.r.trace[next].Reserves() < 0 || p.r.trace[next].Action == memory.ActionOOM) {
 		p.postponed = append(p.postponed, h)
 		return
 	}
@@ -106,11 +108,11 @@ func (p *player) settle() {
 // that were given back for no allocation's sake mean torch.cuda.empty_cache.
 func (p *player) segment(i int) {
 	e := &p.r.trace[i]
-	if e.reserves() < 0 && !p.bursts && !p.madeRoom(i) {
+	if e.Reserves() < 0 && !p.bursts && !p.madeRoom(i) {
 		p.a.EmptyCache()
 	}
-	p.bursts = e.reserves() < 0
-	p.now += e.reserves()
+	p.bursts = e.Reserves() < 0
+	p.now += e.Reserves()
 	p.out.Recorded.PeakReserved = max(p.out.Recorded.PeakReserved, p.now)
 }
 
@@ -121,7 +123,7 @@ func (p *player) segment(i int) {
 func (p *player) madeRoom(i int) bool {
 	_, next := p.decision(i)
 	mapped := int64(0)
-	for ; next < len(p.r.trace) && p.r.trace[next].reserves() > 0; next++ {
+	for ; next < len(p.r.trace) && p.r.trace[next].Reserves() > 0; next++ {
 		mapped += p.r.trace[next].Size
 	}
 	if next == len(p.r.trace) {
@@ -129,17 +131,14 @@ func (p *player) madeRoom(i int) bool {
 	}
 	e := &p.r.trace[next]
 	switch {
-	case p.a.cached(e.Size, int(e.Stream)): // it would have been served from the cache
+	case p.a.Cached(e.Size, int(e.Stream)): // it would have been served from the cache
 		return false
-	case e.Action == ActionOOM:
+	case e.Action == memory.ActionOOM:
 		return true
-	case e.Action != ActionAlloc || mapped == 0:
+	case e.Action != memory.ActionAlloc || mapped == 0:
 		return false
-	case p.a.collecting() && p.now > p.a.collectFloor():
-		return true
 	}
-	limited := p.a.limit >= 0 && p.now+segmentSize(p.a.conf.round(e.Size)) > p.a.limit
-	return limited || p.out.Capacity > 0 && p.now+mapped > p.out.Capacity
+	return p.a.MakesRoom(e.Size, p.now) || p.out.Capacity > 0 && p.now+mapped > p.out.Capacity
 }
 
 // decision returns the first entry from i on that is no completed free, and
@@ -147,19 +146,19 @@ func (p *player) madeRoom(i int) bool {
 // goes back, so that looking ahead costs one pass over the trace.
 func (p *player) decision(i int) (first, last int) {
 	p.first, p.last = max(p.first, i), max(p.last, i)
-	for p.first < len(p.r.trace) && p.r.trace[p.first].completes() {
+	for p.first < len(p.r.trace) && completes(&p.r.trace[p.first]) {
 		p.first++
 	}
-	for p.last < len(p.r.trace) && (p.r.trace[p.last].completes() || p.r.trace[p.last].reserves() < 0) {
+	for p.last < len(p.r.trace) && (completes(&p.r.trace[p.last]) || p.r.trace[p.last].Reserves() < 0) {
 		p.last++
 	}
 	return p.first, p.last
 }
 
-// completes reports whether the entry is a completed free, or an annotation
-// that may stand between such.
-func (e *TraceEntry) completes() bool {
-	return e.Action == ActionFreeCompleted || e.Action == ActionOther
+// completes reports whether an entry is a completed free, or an annotation that
+// may stand between such.
+func completes(e *memory.TraceEntry) bool {
+	return e.Action == memory.ActionFreeCompleted || e.Action == memory.ActionOther
 }
 
 // compare measures how far the replay's reserved memory is from the recorded.

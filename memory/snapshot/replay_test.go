@@ -1,8 +1,9 @@
-package memory
+package snapshot
 
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -10,19 +11,21 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"trainsim/memory"
 )
 
 // replayOf records a random workload, writes it, reads it back and replays it
 // under its own settings.
-func replayOf(t *testing.T, w *workload, steps, keep int) *Replay {
+func replayOf(t *testing.T, w *recordedRun, steps, keep int) *Replay {
 	for range steps {
 		w.step()
 	}
 	s := w.a.Snapshot()
 	s.Traces[0] = s.Traces[0][max(0, len(s.Traces[0])-keep):]
-	s, err := ReadSnapshot(bytes.NewReader(pickled(t, s)))
+	s, err := readSnapshot(bytes.NewReader(pickled(t, s)))
 	require.NoError(t, err)
-	out := replayed(t, s, ReplayOptions{Capacity: w.a.capacity, Fraction: w.a.fraction})
+	out := replayed(t, s, Options{Capacity: w.capacity, Fraction: min(w.fraction, 1)})
 	require.Zero(t, out.Unmatched)
 	return out
 }
@@ -32,11 +35,11 @@ func replayOf(t *testing.T, w *workload, steps, keep int) *Replay {
 // out: whether the cache was emptied or an allocation released a part of it,
 // and whether a free waited when nothing lies between request and completion.
 func TestReplayReproduces(t *testing.T) {
-	for seed, conf := range workloadConfs {
+	for seed, conf := range recordedConfs {
 		for repeat := range 3 {
 			t.Run(fmt.Sprintf("%s/%d", conf, repeat), func(t *testing.T) {
-				w := newWorkload(t, uint64(seed+100*repeat)*2, conf, true)
-				w.keeps, w.alone = w.a.collecting() || w.a.conf.MaxSplitSize < math.MaxInt64, true
+				w := newRecordedRun(t, uint64(seed+100*repeat)*2, conf)
+				w.keeps, w.alone = w.releases(), true
 				out := replayOf(t, w, 3000, math.MaxInt)
 				require.Equal(t, w.ooms, out.Recorded.OOMs)
 				require.Equal(t, w.ooms, out.OOMCount)
@@ -55,9 +58,9 @@ func TestReplayReproduces(t *testing.T) {
 // TestReplayWithEvents allows blocks that wait for other streams; nine in ten
 // allocations must still find the reserve as it was.
 func TestReplayWithEvents(t *testing.T) {
-	for seed, conf := range workloadConfs {
-		w := newWorkload(t, uint64(seed)*2, conf, true)
-		w.keeps = w.a.collecting() || w.a.conf.MaxSplitSize < math.MaxInt64
+	for seed, conf := range recordedConfs {
+		w := newRecordedRun(t, uint64(seed)*2, conf)
+		w.keeps = w.releases()
 		out := replayOf(t, w, 3000, math.MaxInt)
 		require.Equal(t, w.ooms, out.Recorded.OOMs)
 		require.GreaterOrEqual(t, out.Recorded.Same*10, (out.Allocs-w.ooms)*9, conf)
@@ -65,7 +68,7 @@ func TestReplayWithEvents(t *testing.T) {
 }
 
 // shape is a listing without addresses and kinds.
-func shape(segments []Segment) string {
+func shape(segments []memory.Segment) string {
 	var b strings.Builder
 	for _, s := range segments {
 		fmt.Fprintln(&b, s.Size, s.Stream, s.Small, s.Expandable)
@@ -82,10 +85,10 @@ func shape(segments []Segment) string {
 // replays drift.
 func TestReplayFromTheMiddle(t *testing.T) {
 	runs, exact := 0, 0
-	for seed, conf := range workloadConfs {
+	for seed, conf := range recordedConfs {
 		for _, keep := range []int{0, 1, 100, 1500} {
-			w := newWorkload(t, uint64(seed)*2, conf, true)
-			w.keeps, w.alone = w.a.collecting() || w.a.conf.MaxSplitSize < math.MaxInt64, true
+			w := newRecordedRun(t, uint64(seed)*2, conf)
+			w.keeps, w.alone = w.releases(), true
 			out := replayOf(t, w, 2000, keep)
 			runs++
 			if out.Recorded.Same == out.Allocs-out.Recorded.OOMs && out.OOMCount == out.Recorded.OOMs {
@@ -100,41 +103,44 @@ func TestReplayFromTheMiddle(t *testing.T) {
 // TestVectorsReplay reads the vectors as a user would and compares the result
 // of every record.
 func TestVectorsReplay(t *testing.T) {
-	raw, err := os.ReadFile("testdata/vectors/reference.json")
+	raw, err := os.ReadFile("../testdata/vectors/reference.json")
 	require.NoError(t, err)
 	list, err := ReadRecordings(bytes.NewReader(raw))
 	require.NoError(t, err)
-	readVectors(t, func(_ string, f *vectorFile) {
-		for i := range f.Random {
-			out, err := list[len(f.Worked)+i].Replay(context.Background(), ReplayOptions{})
-			require.NoError(t, err)
-			want := f.Random[i].Final
-			require.Equal(t, want["peak_reserved_bytes"], out.Stats.ReservedBytes.All.Peak)
-			require.Equal(t, want["num_ooms"], out.Stats.NumOOMs)
-		}
-	})
+	var vectors struct {
+		Worked []json.RawMessage
+		Random []struct{ Final map[string]int64 }
+	}
+	require.NoError(t, json.Unmarshal(raw, &vectors))
+	require.NotEmpty(t, vectors.Random)
+	for i, v := range vectors.Random {
+		out, err := list[len(vectors.Worked)+i].Replay(context.Background(), Options{})
+		require.NoError(t, err)
+		require.Equal(t, v.Final["peak_reserved_bytes"], out.Stats.ReservedBytes.All.Peak)
+		require.Equal(t, v.Final["num_ooms"], out.Stats.NumOOMs)
+	}
 }
 
 // TestContradictions: entries that cannot be are passed over and counted.
 func TestContradictions(t *testing.T) {
-	entry := func(action Action, addr, size int64) TraceEntry {
-		return TraceEntry{Action: action, Addr: addr, Size: size}
+	entry := func(action memory.Action, addr, size int64) memory.TraceEntry {
+		return memory.TraceEntry{Action: action, Addr: addr, Size: size}
 	}
-	s := &Snapshot{Traces: [][]TraceEntry{{
-		entry(ActionSegmentAlloc, 1<<30, 20<<20),
-		entry(ActionAlloc, 1<<30, 4<<20),
-		entry(ActionAlloc, 1<<30, 2<<20), // something is there
-		entry(ActionFreeRequested, 1<<30, 2<<20),
-		entry(ActionAlloc, 1<<30, 6<<20), // and is pending now
-		entry(ActionFreeRequested, 1<<30, 6<<20),
-		entry(ActionFreeRequested, 1<<30, 6<<20), // freed twice
-		entry(ActionSnapshot, 0, 0),
-		entry(ActionFreeCompleted, 1<<30, 6<<20),
-		entry(ActionFreeCompleted, 1<<30, 6<<20), // completed twice
-		entry(ActionSegmentFree, 1<<30, 20<<20),
-		entry(ActionSegmentFree, 1<<30, 20<<20),
+	s := &memory.Snapshot{Traces: [][]memory.TraceEntry{{
+		entry(memory.ActionSegmentAlloc, 1<<30, 20<<20),
+		entry(memory.ActionAlloc, 1<<30, 4<<20),
+		entry(memory.ActionAlloc, 1<<30, 2<<20), // something is there
+		entry(memory.ActionFreeRequested, 1<<30, 2<<20),
+		entry(memory.ActionAlloc, 1<<30, 6<<20), // and is pending now
+		entry(memory.ActionFreeRequested, 1<<30, 6<<20),
+		entry(memory.ActionFreeRequested, 1<<30, 6<<20), // freed twice
+		entry(memory.ActionSnapshot, 0, 0),
+		entry(memory.ActionFreeCompleted, 1<<30, 6<<20),
+		entry(memory.ActionFreeCompleted, 1<<30, 6<<20), // completed twice
+		entry(memory.ActionSegmentFree, 1<<30, 20<<20),
+		entry(memory.ActionSegmentFree, 1<<30, 20<<20),
 	}}}
-	out := replayed(t, s, ReplayOptions{})
+	out := replayed(t, s, Options{})
 	require.Equal(t, 3, out.Unmatched)
 	require.Zero(t, out.Stats.AllocatedBytes.All.Current)
 	require.Zero(t, out.Stats.ReservedBytes.All.Current, "the cache was emptied")
@@ -146,10 +152,10 @@ func TestReplayStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, r := range []*Recording{
-		{trace: make([]TraceEntry, 1)},
+		{trace: make([]memory.TraceEntry, 1)},
 		{ops: make([]op, 1)},
 	} {
-		_, err := r.Replay(ctx, ReplayOptions{})
+		_, err := r.Replay(ctx, Options{})
 		require.ErrorIs(t, err, context.Canceled)
 	}
 }
@@ -157,15 +163,15 @@ func TestReplayStops(t *testing.T) {
 // TestReplayUnderOtherSettings starts from the live blocks, not the segments,
 // and keeps what was allocated.
 func TestReplayUnderOtherSettings(t *testing.T) {
-	w := newWorkload(t, 4, "", true)
+	w := newRecordedRun(t, 4, "")
 	for range 800 {
 		w.step()
 	}
 	s := w.a.Snapshot()
 	s.Traces[0] = s.Traces[0][len(s.Traces[0])/2:]
-	conf, err := ParseConf("expandable_segments:True")
+	conf, err := memory.ParseConf("expandable_segments:True")
 	require.NoError(t, err)
-	out := replayed(t, s, ReplayOptions{Conf: &conf, Capacity: 1 << 40, Trace: true})
+	out := replayed(t, s, Options{Conf: &conf, Capacity: 1 << 40, Trace: true})
 	require.Zero(t, out.OOMCount)
 	require.Equal(t, w.ooms > 0, out.AvoidedOOMs > 0 || out.Recorded.OOMs == 0)
 	require.Equal(t, w.a.Stats().Allocation.All.Current, out.Stats.Allocation.All.Current)
