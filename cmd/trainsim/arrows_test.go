@@ -29,7 +29,7 @@ var arrows = map[string][]string{
 	"sim/step": {
 		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace",
 	},
-	"sim/report": {"sim", "sim/trace", "sim/step"},
+	"sim/report": {"sim", "sim/trace", "sim/step", "sim/report/quantity"},
 	"scenarios": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
 		"sim/step",
@@ -40,12 +40,15 @@ var arrows = map[string][]string{
 	},
 	"plots": {"sim/trace", "sim/report", "plots/chart", "plots/timeline", "plots/gantt"},
 	"cmd/trainsim": {
-		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "memory/snapshot",
-		"sim/trace", "sim/step", "sim/report", "scenarios", "scenarios/measured", "plots", "plots/chart",
+		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
+		"memory/snapshot", "sim/trace", "sim/step", "sim/report", "scenarios", "scenarios/measured", "plots",
+		"plots/chart", "sim/report/text",
 	},
-	"plots/chart":    {"sim/trace"},
-	"plots/timeline": {"sim", "sim/trace", "sim/report"},
-	"plots/gantt":    {"sim/trace", "plots/chart", "plots/timeline"},
+	"plots/chart":         {"sim/trace"},
+	"plots/timeline":      {"sim", "sim/trace", "sim/report"},
+	"plots/gantt":         {"sim/trace", "plots/chart", "plots/timeline"},
+	"sim/report/quantity": {},
+	"sim/report/text":     {"sim/report", "sim/report/quantity"},
 }
 
 func TestImportArrows(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 )
 
 // calibrateCommand is `trainsim calibrate`.
@@ -176,7 +177,7 @@ func scored(rows []measured.Collective, times []sim.Time) string {
 		t := times[i].Seconds()
 		out = append(out, report.Scored{ID: rows[i].ID, Family: rows[i].Family, Measured: &rows[i].Seconds, Predicted: &t})
 	}
-	return report.NewScore(out).Summary()
+	return text.ScoreSummary(report.NewScore(out))
 }
 
 // fittedTo is the comment of a written preset: where it comes from and how

@@ -15,6 +15,7 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 	"trainsim/sim/step"
 )
 
@@ -87,7 +88,7 @@ func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison,
 	if c.json {
 		err = c.writeJSON(comparison)
 	} else {
-		err = comparison.WriteText(c.stdout, c.verbose)
+		err = text.Comparison(c.stdout, comparison, c.verbose)
 	}
 	if err == nil {
 		err = c.writeFile(filepath.Join(c.out, "compare.json"), func(w io.Writer) error { return encodeJSON(w, comparison) })

@@ -16,6 +16,7 @@ import (
 	"trainsim/schedule/kinds"
 	"trainsim/sim"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 	"trainsim/sim/step"
 )
 
@@ -273,7 +274,7 @@ func (a *app) showPlan(plan *report.Plan) error {
 	if a.json {
 		err = a.writeJSON(plan)
 	} else {
-		err = plan.WriteText(a.stdout)
+		err = text.Plan(a.stdout, plan)
 	}
 	if err == nil && len(plan.Sizes) == 0 {
 		err = unrunnable(fmt.Errorf("no layout of %s fits into memory", plan.Scenario))

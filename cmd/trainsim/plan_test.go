@@ -14,6 +14,7 @@ import (
 
 	"trainsim/scenarios"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 	"trainsim/sim/step"
 )
 
@@ -190,7 +191,7 @@ func searched(t *testing.T, space *scenarios.Space, limit int64, part shard, fou
 func planText(t *testing.T, s *report.PlanSearch) string {
 	var b strings.Builder
 	p := s.Plan("1", "small", 8, scenarios.PlanKeys())
-	require.NoError(t, p.WriteText(&b))
+	require.NoError(t, text.Plan(&b, p))
 	require.NoError(t, p.WriteCSV(&b))
 	return b.String()
 }

@@ -9,6 +9,7 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 	"trainsim/sim/step"
 )
 
@@ -42,8 +43,8 @@ func (r *runCommand) writeReview(cfg *step.Config, run *report.Run, several bool
 			files = append(files, filepath.Base(path))
 		}
 	}
-	o := report.MarkdownOptions{
-		TextOptions: report.TextOptions{Title: cfg.Name, Headline: headline(cfg)},
+	o := text.MarkdownOptions{
+		Options:     text.Options{Title: cfg.Name, Headline: headline(cfg)},
 		Description: cfg.Description, Figures: reviewFigures(files), Scenario: "scenario.toml", Report: "report.json",
 	}
 	for _, f := range []struct {
@@ -52,7 +53,7 @@ func (r *runCommand) writeReview(cfg *step.Config, run *report.Run, several bool
 	}{
 		{o.Scenario, func(w io.Writer) error { return scenarios.Write(w, cfg) }},
 		{o.Report, func(w io.Writer) error { return encodeJSON(w, run.Report) }},
-		{"README.md", func(w io.Writer) error { return run.Report.WriteMarkdown(w, o) }},
+		{"README.md", func(w io.Writer) error { return text.Markdown(w, run.Report, o) }},
 	} {
 		if err := r.writeFile(filepath.Join(dir, f.name), f.write); err != nil {
 			return err
@@ -64,8 +65,8 @@ func (r *runCommand) writeReview(cfg *step.Config, run *report.Run, several bool
 
 // reviewFigures finds the files of each figure. What a page can show comes
 // first: PNG and SVG before PDF.
-func reviewFigures(files []string) []report.MarkdownFigure {
-	var out []report.MarkdownFigure
+func reviewFigures(files []string) []text.MarkdownFigure {
+	var out []text.MarkdownFigure
 	for _, c := range captions {
 		var names []string
 		for _, format := range chart.Formats {
@@ -74,7 +75,7 @@ func reviewFigures(files []string) []report.MarkdownFigure {
 			}
 		}
 		if len(names) > 0 {
-			out = append(out, report.MarkdownFigure{File: names[0], Caption: c.text, Also: names[1:]})
+			out = append(out, text.MarkdownFigure{File: names[0], Caption: c.text, Also: names[1:]})
 		}
 	}
 	return out

@@ -15,6 +15,7 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -175,7 +176,7 @@ func (r *runCommand) show(cfg *step.Config, run *report.Run, index int) error {
 	if index > 0 {
 		fmt.Fprintln(r.stdout)
 	}
-	if err := run.Report.WriteText(r.stdout, report.TextOptions{Title: cfg.Name, Headline: headline(cfg), Verbose: r.verbose}); err != nil {
+	if err := text.Report(r.stdout, run.Report, text.Options{Title: cfg.Name, Headline: headline(cfg), Verbose: r.verbose}); err != nil {
 		return err
 	}
 	return r.stdout.Flush()

@@ -12,6 +12,7 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 	"trainsim/sim/step"
 )
 
@@ -227,7 +228,7 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part shard, opti
 	if s.json {
 		err = doc.WriteJSON(s.stdout)
 	} else {
-		err = doc.WriteText(s.stdout, sum)
+		err = text.Sweep(s.stdout, doc, sum)
 	}
 	if err == nil {
 		err = sweepVerdict(sum, part)

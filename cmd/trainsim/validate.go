@@ -13,6 +13,7 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/scenarios/measured"
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 )
 
 // validateCommand is `trainsim validate`.
@@ -98,7 +99,7 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 	if v.json {
 		err = v.writeJSON(score)
 	} else {
-		err = score.WriteText(v.stdout)
+		err = text.Score(v.stdout, score)
 	}
 	if err != nil || v.plot == "" {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"trainsim/sim/report/quantity"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -37,7 +38,7 @@ func adviseMemory(res *step.Result, r *Report) *Advice {
 	o := r.OOM
 	text := fmt.Sprintf("rank %d needs %s; most of it is %s", o.Rank, o.Needs(), largest(o.AtPeak))
 	if p := o.Prefetched; p != nil && 10*p.Bytes > o.Needed {
-		text += fmt.Sprintf(", with %s of prefetched batches", gib(p.Bytes))
+		text += fmt.Sprintf(", with %s of prefetched batches", quantity.GiB(p.Bytes))
 	}
 	a := &Advice{Code: "out-of-memory", Severity: "error", Text: text}
 	fixes := Fixes(res.Job.Config)
@@ -176,15 +177,13 @@ func adviseRecompute(res *step.Result, r *Report) *Advice {
 	return nil
 }
 
-func gib(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }
-
 // largest names the kind that fills most of the peak.
 func largest(p AtPeak) string {
 	best, name := int64(-1), ""
-	for _, k := range p.kinds() {
-		if k.bytes > best {
-			best, name = k.bytes, k.name
+	for _, k := range p.Kinds() {
+		if k.Bytes > best {
+			best, name = k.Bytes, k.Name
 		}
 	}
-	return fmt.Sprintf("%s (%s)", name, gib(best))
+	return fmt.Sprintf("%s (%s)", name, quantity.GiB(best))
 }

@@ -24,8 +24,6 @@ type Comparison struct {
 	// scenario does not have the key.
 	Settings []SettingDiff `json:"settings"`
 	Results  []ResultDiff  `json:"results"`
-
-	baseline int
 }
 
 // SettingDiff is a key with its value in each scenario, as JSON.
@@ -40,18 +38,19 @@ type ResultDiff struct {
 	Key    string     `json:"key"`
 	Values []float64  `json:"values"`
 	Ratios []*float64 `json:"ratios"`
-	show   func(float64) string
+	// Measure is what the values count.
+	Measure Measure `json:"-"`
 }
 
 // Compare sets reports side by side, each under a name, with ratios to one of
 // them.
 func Compare(names []string, reports []*Report, baseline int, version string) (*Comparison, error) {
-	c := &Comparison{Schema: CompareSchema, Version: version, Names: names, Baseline: names[baseline], Settings: []SettingDiff{}, baseline: baseline}
+	c := &Comparison{Schema: CompareSchema, Version: version, Names: names, Baseline: names[baseline], Settings: []SettingDiff{}}
 	if err := c.compareSettings(reports); err != nil {
 		return nil, err
 	}
-	for _, q := range quantities {
-		r := ResultDiff{Key: q.key, show: q.show}
+	for _, q := range results {
+		r := ResultDiff{Key: q.key, Measure: q.measure}
 		for _, rep := range reports {
 			r.Values = append(r.Values, q.of(rep))
 		}
@@ -68,49 +67,60 @@ func Compare(names []string, reports []*Report, baseline int, version string) (*
 	return c, nil
 }
 
-// quantity is a result that is compared.
-type quantity struct {
-	key  string
-	of   func(*Report) float64
-	show func(float64) string
+// Measure is what a result counts.
+type Measure uint8
+
+// Measures of results.
+const (
+	Number Measure = iota
+	Seconds
+	Share // of one
+	Bytes
+)
+
+// compared is a result that is compared.
+type compared struct {
+	key     string
+	of      func(*Report) float64
+	measure Measure
 }
 
-var quantities = slices.Concat([]quantity{
-	{"gpus", func(r *Report) float64 { return float64(r.Engine.RanksTotal) }, plainNumber},
-	{"samples", func(r *Report) float64 { return r.samples() }, plainNumber},
-	{"step_time_s", func(r *Report) float64 { return r.StepTime }, seconds},
-	{"time_per_sample_s", func(r *Report) float64 { return r.StepTime / max(r.samples(), 1) }, seconds},
-	{"tokens_per_s", func(r *Report) float64 { return r.TokensPerS }, plainNumber},
-	{"tokens_per_s_per_gpu", func(r *Report) float64 { return r.TokensPerSPerGPU }, plainNumber},
-	{"model_tflops_per_gpu", func(r *Report) float64 { return r.ModelTFLOPS }, plainNumber},
-	{"mfu", func(r *Report) float64 { return r.MFU }, shareText},
-	{"bubble.over_total", func(r *Report) float64 { return r.Bubble.OverTotal }, shareText},
-}, stageQuantities(), []quantity{
-	{"peak_memory_bytes", func(r *Report) float64 { return float64(r.peak().NvidiaSMI) }, bytesText},
-	{"capacity_bytes", func(r *Report) float64 { return float64(r.peak().Capacity) }, bytesText},
-	{"headroom_bytes", func(r *Report) float64 { return float64(r.peak().Capacity - r.peak().NvidiaSMI) }, bytesText},
+var results = slices.Concat([]compared{
+	{"gpus", func(r *Report) float64 { return float64(r.Engine.RanksTotal) }, Number},
+	{"samples", func(r *Report) float64 { return r.Samples() }, Number},
+	{"step_time_s", func(r *Report) float64 { return r.StepTime }, Seconds},
+	{"time_per_sample_s", func(r *Report) float64 { return r.StepTime / max(r.Samples(), 1) }, Seconds},
+	{"tokens_per_s", func(r *Report) float64 { return r.TokensPerS }, Number},
+	{"tokens_per_s_per_gpu", func(r *Report) float64 { return r.TokensPerSPerGPU }, Number},
+	{"model_tflops_per_gpu", func(r *Report) float64 { return r.ModelTFLOPS }, Number},
+	{"mfu", func(r *Report) float64 { return r.MFU }, Share},
+	{"bubble.over_total", func(r *Report) float64 { return r.Bubble.OverTotal }, Share},
+}, stageQuantities(), []compared{
+	{"peak_memory_bytes", func(r *Report) float64 { return float64(r.Peak().NvidiaSMI) }, Bytes},
+	{"capacity_bytes", func(r *Report) float64 { return float64(r.Peak().Capacity) }, Bytes},
+	{"headroom_bytes", func(r *Report) float64 { return float64(r.Peak().Capacity - r.Peak().NvidiaSMI) }, Bytes},
 })
 
 // stageQuantities are means over the stages.
-func stageQuantities() []quantity {
-	var out []quantity
+func stageQuantities() []compared {
+	var out []compared
 	for _, p := range StageParts {
-		out = append(out, quantity{p.Key, func(r *Report) float64 {
+		out = append(out, compared{p.Key, func(r *Report) float64 {
 			sum := 0.0
 			for i := range r.TimePerStage {
 				sum += *p.Of(&r.TimePerStage[i])
 			}
 			return sum / max(float64(len(r.TimePerStage)), 1)
-		}, seconds})
+		}, Seconds})
 	}
 	return out
 }
 
-// samples returns the global batch, which is a whole number.
-func (r *Report) samples() float64 { return math.Round(r.SamplesPerS * r.StepTime) }
+// Samples returns the global batch, which is a whole number.
+func (r *Report) Samples() float64 { return math.Round(r.SamplesPerS * r.StepTime) }
 
-// peak returns the fullest stage.
-func (r *Report) peak() (most StageMemory) {
+// Peak returns the fullest stage.
+func (r *Report) Peak() (most StageMemory) {
 	for _, s := range r.MemoryPerStage {
 		if s.NvidiaSMI > most.NvidiaSMI {
 			most = s

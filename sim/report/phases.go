@@ -1,11 +1,6 @@
 package report
 
-import (
-	"fmt"
-	"strings"
-
-	"trainsim/sim/step"
-)
+import "trainsim/sim/step"
 
 // Steps are the steps of a run whose sequences differ in length. The first
 // warms up and is not in Count, Mean, Min and Max.
@@ -74,18 +69,5 @@ func (r *Report) phases(res *step.Result) {
 			e.Seconds += float64(x.Seconds / float64(len(counted)))
 		}
 		r.Evaluation = e
-	}
-}
-
-// phaseLines prints them.
-func (r *Report) phaseLines(b *strings.Builder) {
-	if s := r.Steps; s != nil {
-		fmt.Fprintf(b, "Steps       %d of different lengths: %s to %s; all figures are means over them\n", s.Count, seconds(s.Min), seconds(s.Max))
-	}
-	if r.Padding > 0 {
-		fmt.Fprintf(b, "Padding     %.1f %% of the tokens that are computed; throughput counts the others\n", 100*r.Padding)
-	}
-	if e := r.Evaluation; e != nil {
-		fmt.Fprintf(b, "Evaluation  %s behind the step, %d x %d sequences a replica, forward only\n", seconds(e.Seconds), e.Batches, e.BatchSize)
 	}
 }

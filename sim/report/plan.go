@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"trainsim/sim/report/quantity"
 	"trainsim/sim/step"
 )
 
@@ -121,7 +122,7 @@ func (g *planGroup) why(i int) string {
 			if d.by < 0 {
 				sign = "-"
 			}
-			parts = append(parts, fmt.Sprintf("%s%s %s", sign, seconds(abs(d.by)), d.name))
+			parts = append(parts, fmt.Sprintf("%s%s %s", sign, quantity.Seconds(abs(d.by)), d.name))
 		}
 	}
 	if len(parts) == 0 {
@@ -150,7 +151,7 @@ func (g *planGroup) whyFront(i int) string {
 		return "the fastest"
 	}
 	before, r := &g.front[i-1], &g.front[i]
-	return fmt.Sprintf("%.1f %% slower than the one before for %s more to spare", 100*(r.StepTime/before.StepTime-1), gib(before.PeakMemory-r.PeakMemory))
+	return fmt.Sprintf("%.1f %% slower than the one before for %s more to spare", 100*(r.StepTime/before.StepTime-1), quantity.GiB(before.PeakMemory-r.PeakMemory))
 }
 
 func abs(x float64) float64 { return max(x, -x) }
@@ -173,7 +174,7 @@ const nearEnough = 0.01
 func (g *planGroup) verdict() string {
 	best := &g.best[0]
 	if g.gpus == 1 {
-		return fmt.Sprintf("one GPU holds it all, with %s of %s to spare", gib(best.Headroom()), gib(best.Capacity))
+		return fmt.Sprintf("one GPU holds it all, with %s of %s to spare", quantity.GiB(best.Headroom()), quantity.GiB(best.Capacity))
 	}
 	for i := range g.best {
 		r := &g.best[i]
@@ -184,7 +185,7 @@ func (g *planGroup) verdict() string {
 		if s.Value("parallel.tp") != "1" || s.Value("parallel.pp") != "1" || s.Value("parallel.cp") != "1" {
 			continue
 		}
-		room := fmt.Sprintf("everything fits with %s of %s to spare, and splitting layers or sequences only adds communication", gib(r.Headroom()), gib(r.Capacity))
+		room := fmt.Sprintf("everything fits with %s of %s to spare, and splitting layers or sequences only adds communication", quantity.GiB(r.Headroom()), quantity.GiB(r.Capacity))
 		switch s.Value("parallel.zero") {
 		case "0":
 			return "data parallel is enough: " + room

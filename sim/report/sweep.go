@@ -129,10 +129,10 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 func (s Settings) Label() string {
 	var parts []string
 	for _, x := range s {
-		parts = append(parts, shortKey(x.Key)+"="+x.Value)
+		parts = append(parts, ShortKey(x.Key)+"="+x.Value)
 	}
 	return strings.Join(parts, " ")
 }
 
-// shortKey drops the table from a key.
-func shortKey(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }
+// ShortKey drops the table from a key.
+func ShortKey(key string) string { return key[strings.LastIndexByte(key, '.')+1:] }

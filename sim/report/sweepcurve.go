@@ -121,7 +121,7 @@ func CurveAxis(axes []JournalAxis) string {
 		if !slices.ContainsFunc(a.Values, func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil }) {
 			n++ // decides between equals only
 		}
-		if key := shortKey(a.Key); len(a.Values) > 2 && (key == "microbatches" || key == "chunks") {
+		if key := ShortKey(a.Key); len(a.Values) > 2 && (key == "microbatches" || key == "chunks") {
 			return a.Key
 		}
 		if n > most {
@@ -129,4 +129,21 @@ func CurveAxis(axes []JournalAxis) string {
 		}
 	}
 	return best
+}
+
+// Knee returns the point at the curve's knee, nil if it has none. Only points
+// that run count.
+func (c *Curve) Knee() *SweepRow {
+	var at []int
+	var ys []float64
+	for i := range c.Rows {
+		if c.Rows[i].Runs() {
+			at, ys = append(at, i), append(ys, c.Rows[i].SampleTime)
+		}
+	}
+	i, ok := Knee(ys)
+	if !ok {
+		return nil
+	}
+	return &c.Rows[at[i]]
 }

@@ -1,14 +1,17 @@
-package report
+package text
 
 import (
 	"fmt"
 	"io"
 	"strings"
+
+	"trainsim/sim/report"
+	"trainsim/sim/report/quantity"
 )
 
 // MarkdownOptions say what a review knows beside the report itself.
 type MarkdownOptions struct {
-	TextOptions
+	Options
 	Description string
 	Figures     []MarkdownFigure
 	// Scenario and Report are the files of the resolved scenario and of the JSON
@@ -22,17 +25,17 @@ type MarkdownFigure struct {
 	Also          []string
 }
 
-// WriteMarkdown renders the report as the README.md of a folder for a design
+// Markdown renders the report as the README.md of a folder for a design
 // review: what it comes to, the figures, what to change, and all tables.
-func (r *Report) WriteMarkdown(w io.Writer, o MarkdownOptions) error {
+func Markdown(w io.Writer, r *report.Report, o MarkdownOptions) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n", o.Title)
 	if o.Description != "" {
 		fmt.Fprintf(&b, "%s\n\n", o.Description)
 	}
 	fmt.Fprintf(&b, "%s\n\n", o.Headline)
-	r.markdownVerdict(&b)
-	r.markdownSummary(&b)
+	markdownVerdict(&b, r)
+	markdownSummary(&b, r)
 	for _, f := range o.Figures {
 		mark := "!" // a page shows pictures, not PDFs
 		if strings.HasSuffix(f.File, ".pdf") {
@@ -45,7 +48,7 @@ func (r *Report) WriteMarkdown(w io.Writer, o MarkdownOptions) error {
 	}
 	b.WriteString("\n## All figures of the run\n\n```\n")
 	o.Verbose = true
-	if err := r.WriteText(&b, o.TextOptions); err != nil {
+	if err := Report(&b, r, o.Options); err != nil {
 		return err
 	}
 	fmt.Fprintf(&b, "```\n\n## How to repeat it\n\ntrainsim %s\n\n```\ntrainsim run %s\n```\n\n", r.Version, o.Scenario)
@@ -55,7 +58,7 @@ func (r *Report) WriteMarkdown(w io.Writer, o MarkdownOptions) error {
 }
 
 // markdownVerdict says whether the job runs, and what to change.
-func (r *Report) markdownVerdict(b *strings.Builder) {
+func markdownVerdict(b *strings.Builder, r *report.Report) {
 	switch {
 	case r.Deadlock != nil:
 		fmt.Fprintf(b, "**It does not run:** %s\n\n", strings.ReplaceAll(*r.Deadlock, "\n", "  \n"))
@@ -72,16 +75,16 @@ func (r *Report) markdownVerdict(b *strings.Builder) {
 	}
 }
 
-func (r *Report) markdownSummary(b *strings.Builder) {
-	peak := r.peak()
+func markdownSummary(b *strings.Builder, r *report.Report) {
+	peak := r.Peak()
 	b.WriteString("| | |\n|---|---|\n")
 	for _, row := range [][2]string{
-		{"step", fmt.Sprintf("%s for %.0f samples", seconds(r.StepTime), r.samples())},
-		{"a sample", seconds(r.StepTime / max(r.samples(), 1))},
+		{"step", fmt.Sprintf("%s for %.0f samples", quantity.Seconds(r.StepTime), r.Samples())},
+		{"a sample", quantity.Seconds(r.StepTime / max(r.Samples(), 1))},
 		{"throughput", fmt.Sprintf("%.0f tokens/s, %.1f tokens/s/GPU", r.TokensPerS, r.TokensPerSPerGPU)},
 		{"utilisation", fmt.Sprintf("%.1f model TFLOP/s/GPU, MFU %.1f %%, HFU %.1f %%", r.ModelTFLOPS, 100*r.MFU, 100*r.HFU)},
 		{"pipeline bubble", fmt.Sprintf("%.1f %% of the step", 100*r.Bubble.OverTotal)},
-		{"peak memory", fmt.Sprintf("%s of %s (stage %d)", gib(peak.NvidiaSMI), gib(peak.Capacity), peak.Stage)},
+		{"peak memory", fmt.Sprintf("%s of %s (stage %d)", quantity.GiB(peak.NvidiaSMI), quantity.GiB(peak.Capacity), peak.Stage)},
 	} {
 		fmt.Fprintf(b, "| %s | %s |\n", row[0], row[1])
 	}

@@ -1,20 +1,22 @@
-package report
+package text
 
 import (
-	"encoding/csv"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+
+	"trainsim/sim/report"
+	"trainsim/sim/report/quantity"
 )
 
-// WriteText prints the best layouts with why, and the fronts.
-func (p *Plan) WriteText(w io.Writer) error {
+// Plan prints the best layouts with why, and the fronts.
+func Plan(w io.Writer, p *report.Plan) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: global batch %d\n", p.Scenario, p.Batch)
 	for i := range p.Sizes {
-		p.Sizes[i].write(&b)
+		writeSize(&b, &p.Sizes[i])
 	}
 	if len(p.Sizes) == 0 {
 		b.WriteString("\nNo layout fits.\n")
@@ -24,7 +26,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 		table(&b, func(w io.Writer) {
 			fmt.Fprint(w, "gpus\tstep\tefficiency\t\n")
 			for _, s := range p.Scaling {
-				fmt.Fprintf(w, "%d\t%s\t%.1f %%\t\n", s.GPUs, seconds(s.StepTime), 100*s.Efficiency)
+				fmt.Fprintf(w, "%d\t%s\t%.1f %%\t\n", s.GPUs, quantity.Seconds(s.StepTime), 100*s.Efficiency)
 			}
 		})
 	}
@@ -32,7 +34,7 @@ func (p *Plan) WriteText(w io.Writer) error {
 	return err
 }
 
-func (s *PlanSize) write(b *strings.Builder) {
+func writeSize(b *strings.Builder, s *report.PlanSize) {
 	fmt.Fprintf(b, "\n%d GPUs: %s\n\n", s.GPUs, s.Verdict)
 	writePlanTable(b, s.Best)
 	for i := range s.Best {
@@ -44,14 +46,14 @@ func (s *PlanSize) write(b *strings.Builder) {
 
 // writePlanTable prints layouts, with a column for expert parallelism where any
 // has it.
-func writePlanTable(b *strings.Builder, entries []PlanEntry) {
-	experts := slices.ContainsFunc(entries, func(e PlanEntry) bool {
+func writePlanTable(b *strings.Builder, entries []report.PlanEntry) {
+	experts := slices.ContainsFunc(entries, func(e report.PlanEntry) bool {
 		return e.Settings.Value("parallel.ep") != "1" && e.Settings.Value("parallel.ep") != ""
 	})
 	table(b, func(w io.Writer) {
 		writePlanHead(w, experts)
 		for i := range entries {
-			entries[i].write(w, experts)
+			writeEntry(w, &entries[i], experts)
 		}
 	})
 }
@@ -64,7 +66,7 @@ func writePlanHead(w io.Writer, experts bool) {
 	fmt.Fprint(w, "rank\ttp\tcp\tpp\tdp\t"+ep+"zero\tsp\tm x size\tschedule\tv\trecompute\tstep\tMFU %\tbubble %\texposed %\tpeak GiB\tspare GiB\t\n")
 }
 
-func (e *PlanEntry) write(w io.Writer, experts bool) {
+func writeEntry(w io.Writer, e *report.PlanEntry, experts bool) {
 	rank := "-"
 	if e.Rank > 0 {
 		rank = strconv.Itoa(e.Rank)
@@ -78,43 +80,5 @@ func (e *PlanEntry) write(w io.Writer, experts bool) {
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s x %s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", rank,
 		v("parallel.tp"), v("parallel.cp"), v("parallel.pp"), replicas, v("parallel.zero"), sp,
 		v("schedule.microbatches"), v("schedule.microbatch_size"), v("schedule.kind"), v("schedule.virtual_stages"), v("training.recompute"),
-		seconds(e.StepTime), 100*e.MFU, 100*e.Bubble, 100*e.ExposedComm, float64(e.PeakMemory)/(1<<30), float64(e.Headroom)/(1<<30))
-}
-
-// WriteCSV writes a line a layout that is among the best or on a front.
-func (p *Plan) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	line := append([]string{"rank", "front"}, p.Settings...)
-	for _, c := range metricColumns {
-		line = append(line, c.name)
-	}
-	out.Write(append(line, "headroom_bytes", "why", "point", "id")) //nolint:errcheck // Flush and Error below
-	for i := range p.Sizes {
-		s := &p.Sizes[i]
-		onFront := map[int]bool{}
-		for k := range s.Front {
-			onFront[s.Front[k].Point] = true
-		}
-		for k := range s.Best {
-			out.Write(s.Best[k].cells(onFront[s.Best[k].Point])) //nolint:errcheck // as above
-		}
-		for k := range s.Front {
-			if s.Front[k].Rank == 0 {
-				out.Write(s.Front[k].cells(true)) //nolint:errcheck // as above
-			}
-		}
-	}
-	out.Flush()
-	return out.Error()
-}
-
-func (e *PlanEntry) cells(front bool) []string {
-	line := []string{strconv.Itoa(e.Rank), strconv.FormatBool(front)}
-	for _, s := range e.Settings {
-		line = append(line, s.Value)
-	}
-	for _, c := range metricColumns {
-		line = append(line, c.of(e.Metrics))
-	}
-	return append(line, strconv.FormatInt(e.Headroom, 10), e.Why, strconv.Itoa(e.Point), e.ID)
+		quantity.Seconds(e.StepTime), 100*e.MFU, 100*e.Bubble, 100*e.ExposedComm, float64(e.PeakMemory)/(1<<30), float64(e.Headroom)/(1<<30))
 }

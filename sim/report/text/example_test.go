@@ -1,20 +1,21 @@
-package report_test
+package text_test
 
 import (
 	"os"
 
 	"trainsim/sim/report"
+	"trainsim/sim/report/text"
 )
 
 // The report of a run renders as text for people and as JSON for programs.
-func ExampleReport_WriteText() {
+func ExampleReport() {
 	r := &report.Report{
 		StepTime: 0.5, SamplesPerS: 16, TokensPerS: 32768, TokensPerSPerGPU: 32768, ModelTFLOPS: 300, MFU: 0.3, HardwareTFLOPS: 300, HFU: 0.3,
 		TimePerStage: []report.StageTime{{Compute: 0.4, Optimizer: 0.1, Step: 0.5}},
 		MemoryPerStage: []report.StageMemory{{PeakAllocated: 30 << 30, PeakReserved: 31 << 30, NvidiaSMI: 32 << 30, Capacity: 80 << 30, Fits: true,
 			AtPeak: report.AtPeak{Weights: 30 << 30}}},
 	}
-	if err := r.WriteText(os.Stdout, report.TextOptions{Title: "tiny", Headline: "1 GPU"}); err != nil {
+	if err := text.Report(os.Stdout, r, text.Options{Title: "tiny", Headline: "1 GPU"}); err != nil {
 		panic(err)
 	}
 	// Output:

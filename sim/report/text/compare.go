@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"encoding/json"
@@ -8,6 +8,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"trainsim/sim/report"
+	"trainsim/sim/report/quantity"
 )
 
 // maxKeysATable is how many differing keys of one table the text lists unless
@@ -17,22 +20,22 @@ const maxKeysATable = 12
 // unlisted are settings that always differ and say nothing.
 var unlisted = []string{"name", "description"}
 
-// WriteText prints what differs in the settings and all results, a column a
+// Comparison prints what differs in the settings and all results, a column a
 // report.
-func (c *Comparison) WriteText(w io.Writer, verbose bool) error {
+func Comparison(w io.Writer, c *report.Comparison, verbose bool) error {
 	var b strings.Builder
 	b.WriteString("What differs in the settings\n")
-	table(&b, func(w io.Writer) { c.writeSettings(w, verbose) })
+	table(&b, func(w io.Writer) { writeSettings(w, c, verbose) })
 	fmt.Fprintf(&b, "\nResults (times of a part of the step are means over the stages; in brackets, times the baseline, %s)\n", c.Baseline)
-	table(&b, c.writeResults)
-	if i := slices.IndexFunc(c.Results, func(r ResultDiff) bool { return r.Key == "samples" }); i >= 0 && len(slices.Compact(slices.Clone(c.Results[i].Values))) > 1 {
+	table(&b, func(w io.Writer) { writeResults(w, c) })
+	if i := slices.IndexFunc(c.Results, func(r report.ResultDiff) bool { return r.Key == "samples" }); i >= 0 && len(slices.Compact(slices.Clone(c.Results[i].Values))) > 1 {
 		b.WriteString("The global batches differ: compare the time of a sample, not of a step.\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func (c *Comparison) writeHead(w io.Writer, first string) {
+func writeHead(w io.Writer, c *report.Comparison, first string) {
 	fmt.Fprintf(w, "%s\t", first)
 	for _, n := range c.Names {
 		fmt.Fprintf(w, "%s\t", n)
@@ -40,8 +43,8 @@ func (c *Comparison) writeHead(w io.Writer, first string) {
 	fmt.Fprintln(w)
 }
 
-func (c *Comparison) writeSettings(w io.Writer, verbose bool) {
-	c.writeHead(w, "key")
+func writeSettings(w io.Writer, c *report.Comparison, verbose bool) {
+	writeHead(w, c, "key")
 	listed, left := map[string]int{}, map[string]int{}
 	var order []string
 	for _, s := range c.Settings {
@@ -82,8 +85,9 @@ func settingText(v json.RawMessage) string {
 }
 
 // writeResults leaves out what is 0 everywhere.
-func (c *Comparison) writeResults(w io.Writer) {
-	c.writeHead(w, "result")
+func writeResults(w io.Writer, c *report.Comparison) {
+	baseline := slices.Index(c.Names, c.Baseline)
+	writeHead(w, c, "result")
 	for i := range c.Results {
 		r := &c.Results[i]
 		if !slices.ContainsFunc(r.Values, func(v float64) bool { return v != 0 }) {
@@ -91,8 +95,8 @@ func (c *Comparison) writeResults(w io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t", r.Key)
 		for k, v := range r.Values {
-			cell := r.show(v)
-			if ratio := r.Ratios[k]; k != c.baseline && ratio != nil {
+			cell := show(r.Measure, v)
+			if ratio := r.Ratios[k]; k != baseline && ratio != nil {
 				cell += fmt.Sprintf(" (%.3f)", *ratio)
 			}
 			fmt.Fprintf(w, "%s\t", cell)
@@ -101,14 +105,18 @@ func (c *Comparison) writeResults(w io.Writer) {
 	}
 }
 
-// plainNumber writes counts whole and rates with a decimal.
-func plainNumber(x float64) string {
+// show writes a value by what it counts: counts whole, rates with a decimal.
+func show(m report.Measure, x float64) string {
+	switch m {
+	case report.Seconds:
+		return quantity.Seconds(x)
+	case report.Share:
+		return fmt.Sprintf("%.1f %%", 100*x)
+	case report.Bytes:
+		return fmt.Sprintf("%.1f GiB", x/(1<<30))
+	}
 	if x == math.Trunc(x) {
 		return strconv.FormatFloat(x, 'f', 0, 64)
 	}
 	return strconv.FormatFloat(x, 'f', 1, 64)
 }
-
-func shareText(x float64) string { return fmt.Sprintf("%.1f %%", 100*x) }
-
-func bytesText(x float64) string { return fmt.Sprintf("%.1f GiB", x/(1<<30)) }

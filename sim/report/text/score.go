@@ -1,27 +1,30 @@
-package report
+package text
 
 import (
 	"fmt"
 	"io"
 	"math"
 	"strings"
+
+	"trainsim/sim/report"
+	"trainsim/sim/report/quantity"
 )
 
-// WriteText prints a line for each row, the summaries by family and one of
+// Score prints a line for each row, the summaries by family and one of
 // everything.
-func (s *Score) WriteText(w io.Writer) error {
+func Score(w io.Writer, s *report.Score) error {
 	var b strings.Builder
-	s.rowTable(&b)
-	s.familyTable(&b)
-	s.skippedList(&b)
-	s.doubtList(&b)
+	rowTable(&b, s)
+	familyTable(&b, s)
+	skippedList(&b, s)
+	doubtList(&b, s)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
 // rowTable lists the rows, with columns for memory and outcome where some row
 // has them.
-func (s *Score) rowTable(b *strings.Builder) {
+func rowTable(b *strings.Builder, s *report.Score) {
 	total := s.Total()
 	times, memory, runs := total.N > 0, total.MemoryN > 0, total.OutcomeN > 0
 	table(b, func(w io.Writer) {
@@ -46,7 +49,7 @@ func (s *Score) rowTable(b *strings.Builder) {
 				fmt.Fprintf(w, "%s\t%s\t%s\t", bytesOf(r.MeasuredBytes), bytesOf(r.PredictedBytes), percentOf(r.MemoryError))
 			}
 			if runs {
-				fmt.Fprintf(w, "%s\t", r.outcome())
+				fmt.Fprintf(w, "%s\t", outcome(r))
 			}
 			fmt.Fprintln(w)
 		}
@@ -55,7 +58,7 @@ func (s *Score) rowTable(b *strings.Builder) {
 
 // outcome says in a word how the run ended, and how it was predicted to end
 // where that differs.
-func (s *Scored) outcome() string {
+func outcome(s *report.Scored) string {
 	switch {
 	case s.Skipped != "":
 		return "skipped"
@@ -65,19 +68,19 @@ func (s *Scored) outcome() string {
 	return s.OutcomeMeasured + ", predicted " + s.OutcomePredicted
 }
 
-// Summary returns the errors by family, as WriteText prints them.
-func (s *Score) Summary() string {
+// ScoreSummary returns the errors by family, as Score prints them.
+func ScoreSummary(s *report.Score) string {
 	var b strings.Builder
-	s.familyRows(&b)
+	familyRows(&b, s)
 	return b.String()
 }
 
-func (s *Score) familyTable(b *strings.Builder) {
+func familyTable(b *strings.Builder, s *report.Score) {
 	b.WriteString("\nErrors by family: mean of the absolute errors, bias, median, 90th percentile, worst\n")
-	s.familyRows(b)
+	familyRows(b, s)
 }
 
-func (s *Score) familyRows(b *strings.Builder) {
+func familyRows(b *strings.Builder, s *report.Score) {
 	families, total := s.Families, s.Total()
 	memory, runs := total.MemoryN > 0, total.OutcomeN > 0
 	times := total.N > 0 || !memory
@@ -99,34 +102,34 @@ func (s *Score) familyRows(b *strings.Builder) {
 		for _, f := range families {
 			fmt.Fprintf(w, "%s\t", f.Family)
 			if times {
-				fmt.Fprintf(w, "%d\t%s\t", f.N, f.timeText())
+				fmt.Fprintf(w, "%d\t%s\t", f.N, timeText(&f))
 			}
 			if memory || runs {
-				fmt.Fprintf(w, "%s\t", f.memoryText())
+				fmt.Fprintf(w, "%s\t", memoryText(&f))
 			}
 			if runs {
-				fmt.Fprintf(w, "%s\t", f.outcomeText())
+				fmt.Fprintf(w, "%s\t", outcomeText(&f))
 			}
 			fmt.Fprintf(w, "%d\t\n", f.Skipped)
 		}
 	})
 }
 
-func (f *Family) timeText() string {
+func timeText(f *report.Family) string {
 	if f.N == 0 {
 		return "\t\t\t\t"
 	}
 	return fmt.Sprintf("%.1f %%\t%+.1f %%\t%.1f %%\t%.1f %%\t%.1f %%", 100*f.MAPE, 100*f.Bias, 100*f.Median, 100*f.P90, 100*f.Worst)
 }
 
-func (f *Family) memoryText() string {
+func memoryText(f *report.Family) string {
 	if f.MemoryN == 0 {
 		return "0\t\t"
 	}
 	return fmt.Sprintf("%d\t%.1f %%\t%.1f %%", f.MemoryN, 100*f.MemoryMAPE, 100*f.MemoryWorst)
 }
 
-func (f *Family) outcomeText() string {
+func outcomeText(f *report.Family) string {
 	if f.OutcomeN == 0 {
 		return ""
 	}
@@ -136,7 +139,7 @@ func (f *Family) outcomeText() string {
 // maxSkipped is how many reasons the list of skipped rows shows.
 const maxSkipped = 20
 
-func (s *Score) skippedList(b *strings.Builder) {
+func skippedList(b *strings.Builder, s *report.Score) {
 	n := 0
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -147,7 +150,7 @@ func (s *Score) skippedList(b *strings.Builder) {
 			b.WriteString("\nSkipped; each counts as an error of -100 %\n")
 		}
 		if n <= maxSkipped {
-			fmt.Fprintf(b, "  %s\n", r.reason())
+			fmt.Fprintf(b, "  %s\n", reason(r))
 		}
 	}
 	if n > maxSkipped {
@@ -157,7 +160,7 @@ func (s *Score) skippedList(b *strings.Builder) {
 
 // reason says which row is skipped, and why; a reason that begins with the row's
 // place is enough.
-func (s *Scored) reason() string {
+func reason(s *report.Scored) string {
 	place, _, _ := strings.Cut(s.Skipped, ": ")
 	row, _, _ := strings.Cut(s.ID, " ")
 	if strings.Contains(place, row+":") {
@@ -166,7 +169,7 @@ func (s *Scored) reason() string {
 	return s.ID + ": " + s.Skipped
 }
 
-func (s *Score) doubtList(b *strings.Builder) {
+func doubtList(b *strings.Builder, s *report.Score) {
 	if len(s.Doubts) > 0 {
 		fmt.Fprintf(b, "\nColumns in doubt\n  %s\n", strings.Join(s.Doubts, "\n  "))
 	}
@@ -176,7 +179,7 @@ func secondsOf(x *float64) string {
 	if x == nil {
 		return "-"
 	}
-	return seconds(*x)
+	return quantity.Seconds(*x)
 }
 
 func percentOf(x *float64) string {

@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"fmt"
@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"trainsim/sim/report"
+	"trainsim/sim/report/quantity"
 )
 
-// TextOptions say what the text report knows beside the report itself.
-type TextOptions struct {
+// Options say what the text report knows beside the report itself.
+type Options struct {
 	Title string // the scenario's name
 	// Headline describes the job in one line, as in "64 x h100: TP4 PP2 DP8".
 	Headline string
@@ -19,16 +22,16 @@ type TextOptions struct {
 // maxRows is how many stages a table shows without Verbose.
 const maxRows = 16
 
-// WriteText renders the report for people.
-func (r *Report) WriteText(w io.Writer, o TextOptions) error {
+// Report renders the report for people.
+func Report(w io.Writer, r *report.Report, o Options) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s  %s\n\n", o.Title, o.Headline)
-	r.summary(&b)
-	r.stageTable(&b, o)
-	r.causeLine(&b)
-	r.memoryTable(&b, o)
-	r.commTable(&b)
-	r.verdict(&b)
+	summary(&b, r)
+	stageTable(&b, r, o)
+	causeLine(&b, r)
+	memoryTable(&b, r.MemoryPerStage, o)
+	commTable(&b, r)
+	verdict(&b, r)
 	b.WriteString("\nAssumptions\n")
 	for _, a := range r.Assumptions {
 		fmt.Fprintf(&b, "  - %s\n", a)
@@ -44,29 +47,43 @@ func table(b *strings.Builder, f func(w io.Writer)) {
 	t.Flush() //nolint:errcheck // a strings.Builder does not fail
 }
 
-func (r *Report) summary(b *strings.Builder) {
+// summary says what the step comes to.
+func summary(b *strings.Builder, r *report.Report) {
 	samples := r.SamplesPerS * r.StepTime
 	tokens := r.TokensPerS * r.StepTime
-	fmt.Fprintf(b, "Step        %s for %.0f samples, %.0f tokens\n", seconds(r.StepTime), samples, tokens)
+	fmt.Fprintf(b, "Step        %s for %.0f samples, %.0f tokens\n", quantity.Seconds(r.StepTime), samples, tokens)
 	fmt.Fprintf(b, "A sample    %s   a token %s   (compare layouts at equal global batch only)\n",
-		seconds(r.StepTime/max(samples, 1)), seconds(r.StepTime/max(tokens, 1)))
+		quantity.Seconds(r.StepTime/max(samples, 1)), quantity.Seconds(r.StepTime/max(tokens, 1)))
 	fmt.Fprintf(b, "Throughput  %.1f tokens/s, %.1f tokens/s/GPU, %.3f samples/s\n", r.TokensPerS, r.TokensPerSPerGPU, r.SamplesPerS)
 	fmt.Fprintf(b, "Compute     %.1f model TFLOP/s/GPU (MFU %.1f %%), %.1f hardware TFLOP/s/GPU (HFU %.1f %%)\n",
 		r.ModelTFLOPS, 100*r.MFU, r.HardwareTFLOPS, 100*r.HFU)
-	r.phaseLines(b)
+	phaseLines(b, r)
 	fmt.Fprintf(b, "Bubble      %.1f %% of the step, %.1f %% of the step without it (mean over stages, %s)\n",
-		100*r.Bubble.OverTotal, 100*r.Bubble.OverIdeal, seconds(r.Bubble.Seconds))
+		100*r.Bubble.OverTotal, 100*r.Bubble.OverIdeal, quantity.Seconds(r.Bubble.Seconds))
 	if f := r.Faults; f != nil {
-		fmt.Fprintf(b, "Faults      cost %s: the step takes %s without them\n", seconds(f.Cost), seconds(f.HealthyStep))
+		fmt.Fprintf(b, "Faults      cost %s: the step takes %s without them\n", quantity.Seconds(f.Cost), quantity.Seconds(f.HealthyStep))
+	}
+}
+
+// phaseLines says what a run has beside one step.
+func phaseLines(b *strings.Builder, r *report.Report) {
+	if s := r.Steps; s != nil {
+		fmt.Fprintf(b, "Steps       %d of different lengths: %s to %s; all figures are means over them\n", s.Count, quantity.Seconds(s.Min), quantity.Seconds(s.Max))
+	}
+	if r.Padding > 0 {
+		fmt.Fprintf(b, "Padding     %.1f %% of the tokens that are computed; throughput counts the others\n", 100*r.Padding)
+	}
+	if e := r.Evaluation; e != nil {
+		fmt.Fprintf(b, "Evaluation  %s behind the step, %d x %d sequences a replica, forward only\n", quantity.Seconds(e.Seconds), e.Batches, e.BatchSize)
 	}
 }
 
 // stageTable says where every stage's step goes. Columns that are zero on all
 // stages are left out.
-func (r *Report) stageTable(b *strings.Builder, o TextOptions) {
-	var shown []StagePart
-	for _, p := range StageParts {
-		if slices.ContainsFunc(r.TimePerStage, func(t StageTime) bool { return *p.Of(&t) > 0 }) {
+func stageTable(b *strings.Builder, r *report.Report, o Options) {
+	var shown []report.StagePart
+	for _, p := range report.StageParts {
+		if slices.ContainsFunc(r.TimePerStage, func(t report.StageTime) bool { return *p.Of(&t) > 0 }) {
 			shown = append(shown, p)
 		}
 	}
@@ -74,7 +91,7 @@ func (r *Report) stageTable(b *strings.Builder, o TextOptions) {
 	table(b, func(w io.Writer) {
 		fmt.Fprint(w, "stage\t")
 		for _, p := range shown {
-			fmt.Fprintf(w, "%s\t", p.column())
+			fmt.Fprintf(w, "%s\t", column(p))
 		}
 		fmt.Fprintln(w, "step\t")
 		for i := range r.TimePerStage {
@@ -93,36 +110,31 @@ func (r *Report) stageTable(b *strings.Builder, o TextOptions) {
 }
 
 // column heads the part's column: its key in words, "tp comm".
-func (p *StagePart) column() string {
+func column(p report.StagePart) string {
 	return strings.ReplaceAll(strings.TrimSuffix(p.Key, "_s"), "_", " ")
 }
 
-func more(b *strings.Builder, rows int, o TextOptions) {
+func more(b *strings.Builder, rows int, o Options) {
 	if rows > maxRows && !o.Verbose {
 		fmt.Fprintf(b, "  ... and %d more stages (--verbose shows all)\n", rows-maxRows)
 	}
 }
 
-func (r *Report) causeLine(b *strings.Builder) {
+func causeLine(b *strings.Builder, r *report.Report) {
 	if len(r.TimePerStage) < 2 {
 		return
 	}
 	d := r.Bubble.Definitions
 	fmt.Fprintf(b, "Bubble as papers define it: makespan - work %s, %.1f %% of work (Megatron-LM, GPipe), %.1f %% of the makespan (bubble rate); longest span - work %s (zero bubble)\n",
-		seconds(d.Makespan), 100*d.OverIdeal, 100*d.OverTotal, seconds(d.Span))
+		quantity.Seconds(d.Makespan), 100*d.OverIdeal, 100*d.OverTotal, quantity.Seconds(d.Span))
 	c := r.Bubble.Causes
 	fmt.Fprintf(b, "Bubble by cause: warm-up %s, cool-down %s, imbalance %s, communication %s, straggler %s\n",
-		seconds(c.Warmup), seconds(c.Cooldown), seconds(c.Imbalance), seconds(c.Communication), seconds(c.Straggler))
+		quantity.Seconds(c.Warmup), quantity.Seconds(c.Cooldown), quantity.Seconds(c.Imbalance), quantity.Seconds(c.Communication), quantity.Seconds(c.Straggler))
 }
 
-func (r *Report) memoryTable(b *strings.Builder, o TextOptions) {
-	b.WriteString("\n")
-	WriteMemory(b, r.MemoryPerStage, o)
-}
-
-// WriteMemory renders the memory account, in GiB.
-func WriteMemory(b *strings.Builder, stages []StageMemory, o TextOptions) {
-	b.WriteString("Peak memory of each stage's fullest rank, GiB\n")
+// memoryTable shows the memory account, in GiB.
+func memoryTable(b *strings.Builder, stages []report.StageMemory, o Options) {
+	b.WriteString("\nPeak memory of each stage's fullest rank, GiB\n")
 	table(b, func(w io.Writer) {
 		fmt.Fprint(w, "stage\tweights\tgradients\toptimizer\tactivations\ttemporary\tcomm\tcontext\tallocated\treserved\tnvidia-smi\tcapacity\tfits\t\n")
 		for i := range stages {
@@ -135,8 +147,8 @@ func WriteMemory(b *strings.Builder, stages []StageMemory, o TextOptions) {
 				fits = "NO"
 			}
 			fmt.Fprintf(w, "%d\t", m.Stage)
-			for _, k := range m.AtPeak.kinds() {
-				fmt.Fprintf(w, "%.2f\t", float64(k.bytes)/(1<<30))
+			for _, k := range m.AtPeak.Kinds() {
+				fmt.Fprintf(w, "%.2f\t", float64(k.Bytes)/(1<<30))
 			}
 			for _, n := range []int64{m.PeakAllocated, m.PeakReserved, m.NvidiaSMI, m.Capacity} {
 				fmt.Fprintf(w, "%.2f\t", float64(n)/(1<<30))
@@ -147,7 +159,7 @@ func WriteMemory(b *strings.Builder, stages []StageMemory, o TextOptions) {
 	more(b, len(stages), o)
 }
 
-func (r *Report) commTable(b *strings.Builder) {
+func commTable(b *strings.Builder, r *report.Report) {
 	if len(r.Communication) == 0 {
 		return
 	}
@@ -157,15 +169,15 @@ func (r *Report) commTable(b *strings.Builder) {
 		for i := range r.Communication {
 			c := &r.Communication[i]
 			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", c.Group, c.Collective, c.Count,
-				size(c.Bytes/max(c.Count, 1)), 1e3*c.Seconds, 1e3*c.Exposed, c.BusBW/1e9, c.Algorithm, c.Bottleneck)
+				quantity.Size(c.Bytes/max(c.Count, 1)), 1e3*c.Seconds, 1e3*c.Exposed, c.BusBW/1e9, c.Algorithm, c.Bottleneck)
 		}
 	})
 }
 
-func (r *Report) verdict(b *strings.Builder) {
+func verdict(b *strings.Builder, r *report.Report) {
 	b.WriteString("\n")
 	if o := r.OOM; o != nil {
-		o.write(b)
+		writeOOM(b, o)
 	} else {
 		b.WriteString("Fits in memory.\n")
 	}
@@ -175,30 +187,4 @@ func (r *Report) verdict(b *strings.Builder) {
 	for _, a := range r.Advice {
 		fmt.Fprintf(b, "%s: %s [%s]\n", strings.ToUpper(a.Severity[:1])+a.Severity[1:], a.Text, a.Code)
 	}
-}
-
-// seconds writes a time with the unit that keeps it readable.
-func seconds(s float64) string {
-	switch {
-	case s >= 1:
-		return fmt.Sprintf("%.3f s", s)
-	case s >= 1e-3:
-		return fmt.Sprintf("%.3f ms", s*1e3)
-	case s == 0:
-		return "0 s"
-	}
-	return fmt.Sprintf("%.3f us", s*1e6)
-}
-
-// size writes bytes in binary units.
-func size(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.2f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.2f MiB", float64(n)/(1<<20))
-	case n >= 1<<10:
-		return fmt.Sprintf("%.2f KiB", float64(n)/(1<<10))
-	}
-	return fmt.Sprintf("%d B", n)
 }
