@@ -1,7 +1,5 @@
 package model
 
-import "fmt"
-
 // MLP is the kind of feed-forward block.
 type MLP string
 
@@ -42,14 +40,16 @@ type AttentionKind string
 // Kinds of attention core.
 const (
 	Flash   AttentionKind = "flash"   // one fused kernel, no s x s matrix in memory
-	Flash2  AttentionKind = "flash2"  // the same by FlashAttention-2, as PyTorch's scaled_dot_product_attention takes on Hopper
+	Flash2  AttentionKind = "flash2"  // the same by FlashAttention-2, which PyTorch's own takes on Hopper
 	Flash1  AttentionKind = "flash1"  // the same by FlashAttention's first version, as of 2022 and early 2023
 	Unfused AttentionKind = "unfused" // QK^T, masked softmax, dropout and AV as kernels of their own
 )
 
 // Config describes a transformer. Widths are numbers of elements.
 type Config struct {
-	Name          string        `toml:"name"`
+	Name string `toml:"name"`
+	// Family names the kind of model; "" is a transformer, whose keys follow.
+	Family        string        `toml:"-"`
 	Layers        int64         `toml:"layers"`
 	Hidden        int64         `toml:"hidden"`
 	Heads         int64         `toml:"heads"`
@@ -90,7 +90,7 @@ type Config struct {
 	SharedExpertFFN  int64   `toml:"shared_expert_ffn"`  // width of the experts that see every token, together
 	SharedExpertGate bool    `toml:"shared_expert_gate"` // a gate scales their output (Qwen)
 	DenseLayers      int64   `toml:"dense_layers"`       // first layers, which have no experts
-	ExpertCapacity   float64 `toml:"expert_capacity"`    // experts are filled up to so many times the mean; 0: as many as come
+	ExpertCapacity   float64 `toml:"expert_capacity"`    // experts are filled to so many times the mean; 0: what comes
 
 	// Multi-head latent attention (DeepSeek-V2, arXiv 2405.04434). Without
 	// KVLoraRank queries, keys and values come from one projection each.
@@ -99,42 +99,6 @@ type Config struct {
 	RopeHeadDim int64 `toml:"rope_head_dim"` // part of a query's and key's head with positions, beside HeadDim
 	VHeadDim    int64 `toml:"v_head_dim"`    // a value's head; HeadDim when not given
 }
-
-// Validate returns every way in which the configuration cannot describe a
-// transformer, each with the key it concerns.
-func (c *Config) Validate() []Problem {
-	var out []Problem
-	positive := func(key string, v int64) {
-		if v <= 0 {
-			out = append(out, Problem{key, fmt.Sprintf("%d is not positive; write the model's %s", v, key)})
-		}
-	}
-	positive("layers", c.Layers)
-	positive("hidden", c.Hidden)
-	positive("heads", c.Heads)
-	positive("ffn", c.FFN)
-	positive("vocab", c.Vocab)
-	positive("seq_len", c.SeqLen)
-	if len(out) > 0 {
-		return out
-	}
-	out = append(out, c.expertProblems()...)
-	out = append(out, c.latentProblems()...)
-	if c.HeadDim == 0 && c.Hidden%c.Heads != 0 {
-		out = append(out, Problem{"heads", fmt.Sprintf("hidden %d is not divisible by %d heads; write head_dim, or heads that divide hidden", c.Hidden, c.Heads)})
-	}
-	if kv := c.KVHeads; kv < 0 || kv > c.Heads || (kv > 0 && c.Heads%kv != 0) {
-		out = append(out, Problem{"kv_heads", fmt.Sprintf("%d heads cannot share %d key/value heads; write a divisor of heads", c.Heads, kv)})
-	}
-	if c.Position == Learned && c.MaxPositions > 0 && c.SeqLen > c.MaxPositions {
-		out = append(out, Problem{"seq_len", fmt.Sprintf("%d is beyond the model's %d learned positions; write a shorter sequence or raise max_positions", c.SeqLen, c.MaxPositions)})
-	}
-	return out
-}
-
-// Problem is one thing wrong with a configuration: the key (relative to the
-// configuration's table) and what to write instead.
-type Problem struct{ Key, Text string }
 
 // Head returns the width of one attention head.
 func (c *Config) Head() int64 {

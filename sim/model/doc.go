@@ -1,9 +1,10 @@
-// Package model turns a transformer into operators.
+// Package model turns a model into operators.
 //
-// A Spec (a Config cut by tensor and context parallelism for one micro-batch)
-// builds a Chunk: the operators of a contiguous run of layers on one rank, in
-// forward and in backward. Forward operators are written once; a tape derives
-// the backward from them as autograd would, and recomputation runs the same
+// A model is a list of layers between two ends (Stack), which its family makes of
+// a Config. A Spec, a Config cut by tensor and context parallelism for one
+// micro-batch, builds a Chunk: the operators of a contiguous run of layers on one
+// rank, in forward and in backward. A layer writes its forward once; a tape
+// derives the backward from it as autograd would, and recomputation runs the same
 // forward code a second time inside the backward. Each operator says which
 // kernel it launches, which tensors it reads and writes, and which collective
 // it needs, never how long anything takes.
@@ -13,4 +14,22 @@
 // forward into the backward is an activation, everything else a temporary; the
 // published closed forms (34sbh + 5as^2b and its relatives, Korthikanti et al.
 // 2022, arXiv 2205.05198) come out of this as a result.
+//
+// Another kind of layer is a type with the methods of Layer, and a Family that
+// puts it into a Stack. Files, to read in this order:
+//
+//	config.go, problems.go           the keys of a model and what is wrong with them
+//	spec.go                          a model cut for one rank and micro-batch
+//	layer.go                         layers, stacks, runs and families
+//	op.go                            operators, tensors and chunks: what comes out
+//	chunk.go, checkpoint.go          a chunk is built of its layers
+//	builder.go, fsdp.go              what layers build with; gathered parameters
+//	transformer.go                   the transformer's layers
+//	attention.go, unfused.go, latent.go
+//	experts.go, grouped.go           mixtures of experts
+//	ends.go, loss.go                 embedding, head and loss
+//	linear.go, lineargrad.go         matrix products over tensor-parallel ranks
+//	fp8.go, lora.go                  and what precision and adapters change
+//	ops.go                           norms, activations, residuals
+//	params.go, flops.go              closed forms
 package model

@@ -66,9 +66,9 @@ func TestMixturesHaveTheirFLOPs(t *testing.T) {
 	}
 	tokens := float64(2 * 512)
 	forward, core := count(c.Forward)
-	want := tokens * (s.FLOPs() - 4*s.CoreFLOPs())
+	want := tokens * (s.FLOPs() - 4*s.coreFLOPs())
 	assert.InEpsilon(t, want, forward, 1e-12)
-	assert.InEpsilon(t, tokens*4*s.CoreFLOPs()/2, core, 1e-12)
+	assert.InEpsilon(t, tokens*4*s.coreFLOPs()/2, core, 1e-12)
 	backward, _ := count(c.Backward)
 	assert.InEpsilon(t, 2*want, backward, 1e-12)
 }
@@ -84,11 +84,13 @@ func TestExpertCapacity(t *testing.T) {
 	assert.Equal(t, int64(375*16), c.routedRows(1000))
 }
 
-// Published counts of tokens' parameters: DeepSeek-V2 and V3's papers, 21 and
-// 37 billion; the experts that a token does not meet are left out.
-func TestActiveParameters(t *testing.T) {
+// A token's products are two operations for each element of the matrices that it
+// meets: of the experts, those that it is sent to.
+func TestTokensMeetSomeExperts(t *testing.T) {
 	s := mixed(1, 1, 1)
-	assert.Equal(t, s.Parameters()-3*12*3*1024*512, s.ActiveParameters())
+	norms := int64(4)*(2*1024+384+256) + 1024
+	met := s.Parameters() - 3*12*3*1024*512 - norms - 32000*1024 // idle experts, norms, embedding
+	assert.Equal(t, float64(2*met), s.FLOPs()-4*s.coreFLOPs())
 }
 
 func TestBadMixtures(t *testing.T) {
@@ -117,10 +119,10 @@ func TestCapacityCountsOnce(t *testing.T) {
 	all := c.FLOPs()
 	c.ExpertCapacity = 2
 	assert.Equal(t, all, c.FLOPs())
-	assert.Equal(t, float64(3*2*3*1024*4*512), c.PaddingFLOPs(), "as much again as the routed experts of three layers")
+	assert.Equal(t, float64(3*2*3*1024*4*512), c.paddingFLOPs(), "as much again as the routed experts of three layers")
 	c.ExpertCapacity = 0.5
 	assert.Equal(t, all-3*2*3*1024*4*512/2, c.FLOPs())
-	assert.Zero(t, c.PaddingFLOPs())
+	assert.Zero(t, c.paddingFLOPs())
 	c.ExpertCapacity = 5
 	assert.Equal(t, "expert_capacity", c.Validate()[0].Key, "more than all tokens")
 }

@@ -6,19 +6,49 @@ import "trainsim/sim/gpu"
 // attention core with the full s x s square, causal or not (Narayanan et al.
 // 2021, arXiv 2104.04473, appendix; PaLM, arXiv 2204.02311, appendix B).
 
-// LayerFLOPs returns the forward operations of one layer for one token; with
-// experts, of those that the token is sent to.
-func (c *Config) LayerFLOPs() float64 {
-	if c.Experts == 0 {
-		return c.DenseLayerFLOPs()
-	}
-	routed := c.routedFLOPs() * c.kept()
-	return c.blockFLOPs(c.SharedExpertFFN) + routed + 2*float64(c.Hidden*c.Experts)
+// FLOPs returns the forward operations of the whole model for one token.
+func (c *Config) FLOPs() float64 {
+	s := c.stack()
+	return c.sum(s.units(s.all()), func(w Work) float64 { return w.FLOPs })
 }
 
-// routedFLOPs are those of the experts that a token is sent to.
-func (c *Config) routedFLOPs() float64 {
-	return 2 * float64(c.matrices()*c.Hidden*c.ExpertsPerToken*c.expertFFN())
+// LayersFLOPs returns those of the layers, without the ends.
+func (c *Config) LayersFLOPs() float64 {
+	return c.sum(c.stack().Blocks, func(w Work) float64 { return w.FLOPs })
+}
+
+// sum adds up some work of layers.
+func (c *Config) sum(blocks []Block, of func(Work) float64) float64 {
+	var all float64
+	for _, b := range blocks {
+		all += float64(float64(b.Count) * of(b.Layer.Work(c)))
+	}
+	return all
+}
+
+// Work of a layer with experts is that of the experts which a token is sent to.
+func (l block) Work(c *Config) Work {
+	core := c.coreFLOPs()
+	if !l.experts {
+		return Work{FLOPs: c.blockFLOPs(c.FFN), Core: core}
+	}
+	routed := 2 * float64(c.matrices()*c.Hidden*c.ExpertsPerToken*c.expertFFN())
+	return Work{
+		FLOPs: c.blockFLOPs(c.SharedExpertFFN) + float64(routed*c.kept()) + 2*float64(c.Hidden*c.Experts),
+		Core:  core, Routed: routed,
+	}
+}
+
+// Work of a look-up is none.
+func (embedding) Work(*Config) Work { return Work{} }
+
+// Work is the products of the projection to the vocabulary.
+func (head) Work(c *Config) Work {
+	f := 2 * float64(c.Vocab) * float64(c.Hidden)
+	if c.HeadTransform {
+		f += 2 * float64(c.Hidden) * float64(c.Hidden)
+	}
+	return Work{FLOPs: f}
 }
 
 // kept is the share of the tokens that balanced experts of some capacity take.
@@ -29,21 +59,18 @@ func (c *Config) kept() float64 {
 	return min(c.ExpertCapacity, 1)
 }
 
-// PaddingFLOPs returns the forward operations on rows that only fill experts up
+// paddingFLOPs returns the forward operations on rows that only fill experts up
 // to their capacity, for one token.
-func (c *Config) PaddingFLOPs() float64 {
+func (c *Config) paddingFLOPs() float64 {
 	if c.ExpertCapacity <= 1 {
 		return 0
 	}
-	return float64(c.Layers-c.DenseLayers) * c.routedFLOPs() * (c.ExpertCapacity - 1)
+	return c.sum(c.stack().Blocks, func(w Work) float64 { return w.Routed }) * (c.ExpertCapacity - 1)
 }
-
-// DenseLayerFLOPs is LayerFLOPs of a layer without experts.
-func (c *Config) DenseLayerFLOPs() float64 { return c.blockFLOPs(c.FFN) }
 
 // blockFLOPs is a layer with a feed-forward block of some width.
 func (c *Config) blockFLOPs(ffn int64) float64 {
-	return 2*(c.projections()+float64(c.matrices())*float64(c.Hidden)*float64(ffn)) + c.CoreFLOPs()
+	return 2*(c.projections()+float64(c.matrices())*float64(c.Hidden)*float64(ffn)) + c.coreFLOPs()
 }
 
 // projections is the size of the attention's matrices.
@@ -60,36 +87,21 @@ func (c *Config) projections() float64 {
 	return float64(n)
 }
 
-// CoreFLOPs returns the part of LayerFLOPs that is the attention core.
-func (c *Config) CoreFLOPs() float64 {
+// coreFLOPs is the attention core.
+func (c *Config) coreFLOPs() float64 {
 	return 4 * float64(c.SeqLen) * float64(c.Heads*c.coreHead())
-}
-
-// LayersFLOPs returns the forward operations of all layers for one token.
-func (c *Config) LayersFLOPs() float64 {
-	mixed := c.Layers - c.DenseLayers // all where there are no experts
-	return float64(float64(c.DenseLayers)*c.DenseLayerFLOPs()) + float64(float64(mixed)*c.LayerFLOPs())
-}
-
-// FLOPs returns the forward operations of the whole model for one token.
-func (c *Config) FLOPs() float64 {
-	f := c.LayersFLOPs() + 2*float64(c.Vocab)*float64(c.Hidden)
-	if c.HeadTransform {
-		f += 2 * float64(c.Hidden) * float64(c.Hidden)
-	}
-	return f
 }
 
 // RecomputedFLOPs returns what a token's forward and backward do beyond the
 // model's operations: recomputation, and rows that fill experts up.
-func (s *Spec) RecomputedFLOPs() float64 { return s.recomputed() + 3*s.PaddingFLOPs() }
+func (s *Spec) RecomputedFLOPs() float64 { return s.recomputed() + 3*s.paddingFLOPs() }
 
 func (s *Spec) recomputed() float64 {
 	switch {
 	case s.Checkpointing.Every > 0:
-		return s.LayersFLOPs() + s.PaddingFLOPs()
+		return s.LayersFLOPs() + s.paddingFLOPs()
 	case s.Checkpointing.Selective:
-		return float64(s.Layers) * s.CoreFLOPs()
+		return s.sum(s.stack().Blocks, func(w Work) float64 { return w.Core })
 	case s.Checkpointing.Alternate:
 		return s.alternateFLOPs()
 	}

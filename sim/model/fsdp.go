@@ -13,13 +13,13 @@ type sharded struct {
 // declareUnits declares the buffers of a chunk's units. Embedding and head
 // belong to the root unit, whose parameters stay gathered from the forward to
 // the end of the backward; those of ZeRO-2 all do.
-func (b *builder) declareUnits(layers int) {
+func (b *Builder) declareUnits(layers int) {
 	if !b.GatherParams {
 		return
 	}
 	s := &b.sharded
 	gathered := func() TensorID {
-		id := b.tensor("gathered_params", 0, 1, b.element()).id
+		id := b.Tensor("gathered_params", 0, 1, b.element()).ID
 		b.chunk.Tensors[id].Weights = true
 		return id
 	}
@@ -34,7 +34,7 @@ func (b *builder) declareUnits(layers int) {
 
 // gatheredFrom returns the buffers that the start of a unit allocates: its own and,
 // since the next unit's gather starts with it, that one's.
-func (b *builder) gatheredFrom(unit int32, phase Phase) []TensorID {
+func (b *Builder) gatheredFrom(unit int32, phase Phase) []TensorID {
 	if !b.GatherParams {
 		return nil
 	}
@@ -49,7 +49,7 @@ func (b *builder) gatheredFrom(unit int32, phase Phase) []TensorID {
 }
 
 // sizeUnit sets the sizes of a unit's buffers once its parameters are known.
-func (b *builder) sizeUnit(unit int32, bytes int64) {
+func (b *Builder) sizeUnit(unit int32, bytes int64) {
 	if b.GatherParams {
 		for _, id := range []TensorID{b.sharded.forward[unit], b.sharded.backward[unit]} {
 			b.chunk.Tensors[id].Bytes = bytes
@@ -59,14 +59,15 @@ func (b *builder) sizeUnit(unit int32, bytes int64) {
 
 // release marks the end of a unit's forward, behind which its gathered
 // parameters may go.
-func (b *builder) release(unit int32) {
+func (b *Builder) release(unit int32) {
 	if b.GatherParams {
-		b.emit(Op{Name: "release", Kind: Release, Phase: b.phase, Unit: unit, Reads: []TensorID{b.sharded.forward[unit]}})
+		reads := []TensorID{b.sharded.forward[unit]}
+		b.append(Op{Name: "release", Kind: Release, Phase: b.phase, Unit: unit, Reads: reads})
 	}
 }
 
 // keepGrad holds a weight gradient until its unit is complete.
-func (b *builder) keepGrad(ids []TensorID) []TensorID {
+func (b *Builder) keepGrad(ids []TensorID) []TensorID {
 	if b.GatherParams {
 		b.sharded.grads = append(b.sharded.grads, ids...)
 	}
@@ -76,15 +77,15 @@ func (b *builder) keepGrad(ids []TensorID) []TensorID {
 // collectGrads is the end of a unit's backward: its gradients are copied into
 // one flat tensor, cast to the format of the reduction where that differs, and
 // scattered; the one of the unit before is free by now.
-func (b *builder) collectGrads(unit int32, op *Op) {
+func (b *Builder) collectGrads(unit int32, op *Op) {
 	if !b.GatherParams {
 		return
 	}
 	s := &b.sharded
 	op.Reads = append(append([]TensorID{s.backward[unit], s.forward[0]}, s.grads...), s.flat...)
-	s.grads, s.flat = nil, ids(b.tensor("unsharded_grads", op.Elements, 1, b.element()))
+	s.grads, s.flat = nil, ids(b.Tensor("unsharded_grads", op.Elements, 1, b.element()))
 	if b.GradDtype.Bytes() != b.element() {
-		s.flat = append(s.flat, b.tensor("unsharded_grads.cast", op.Elements, 1, b.GradDtype.Bytes()).id)
+		s.flat = append(s.flat, b.Tensor("unsharded_grads.cast", op.Elements, 1, b.GradDtype.Bytes()).ID)
 	}
 	op.Writes = s.flat
 	b.flattenGrads(op)
@@ -93,7 +94,7 @@ func (b *builder) collectGrads(unit int32, op *Op) {
 // flattenGrads emits the passes over a unit's gradients before they leave:
 // the copy into one tensor, the cast, and the division that keeps the sum over
 // the replicas in range (PyTorch's gradient_predivide_factor).
-func (b *builder) flattenGrads(op *Op) {
+func (b *Builder) flattenGrads(op *Op) {
 	n, wire := op.Elements*b.element(), op.Elements*b.GradDtype.Bytes()
 	b.memory("flatten_grads", BackwardWeight, gpu.Copy, n, n, op.Reads, op.Writes)
 	if wire != n {

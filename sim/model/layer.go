@@ -1,109 +1,108 @@
 package model
 
-import "fmt"
-
-// mlp is the feed-forward block from its norm's output to its own output.
-func (b *builder) mlp(x value) value {
-	ffn := b.FFN / b.TP
-	if b.MLP.Gated() {
-		up := b.linear("mlp.fc1", x, 2*ffn, column, b.LinearBias)
-		return b.linear("mlp.fc2", b.activation("mlp.act", up, ffn), b.Hidden, row, b.LinearBias)
-	}
-	up := b.linear("mlp.fc1", x, ffn, column, b.LinearBias)
-	return b.linear("mlp.fc2", b.activation("mlp.act", up, ffn), b.Hidden, row, b.LinearBias)
+// Layer is one layer of a model, or what stands at one of its ends: the
+// embedding before the layers, the head with the loss behind them. It is a
+// comparable value, and layers that are equal run the same operators: chunks of
+// equal layers share their code.
+type Layer interface {
+	// Input returns the rows and the width of what one rank gets from the layer
+	// before.
+	Input(s *Spec) (rows, width int64)
+	// Forward emits the operators of the forward, tells the builder how to go
+	// back through them, and returns the layer's output. Recomputation runs it
+	// once more.
+	Forward(b *Builder, x Value) Value
+	// Parameters returns the trainable parameters of the layer over all ranks.
+	Parameters(c *Config) int64
+	// Work returns the operations of the layer's forward for one token.
+	Work(c *Config) Work
 }
 
-// feedForward is the layer's one block, or its experts.
-func (b *builder) feedForward(index int, x value) value {
-	if b.mixed(int64(index)) {
-		return b.experts(x)
-	}
-	return b.mlp(x)
+// Work is operations for one token.
+type Work struct {
+	// FLOPs are all of the model's, as the field counts them.
+	FLOPs float64
+	// Core are those of FLOPs that selective recomputation repeats.
+	Core float64
+	// Routed are those on the rows that experts are sent, whatever their capacity.
+	Routed float64
 }
 
-// transformerLayer is one layer of the model.
-func (b *builder) transformerLayer(index int, x value) value {
-	b.layer = fmt.Sprintf("layer%d.", index)
-	if b.ParallelBlock {
-		return b.parallelLayer(x)
-	}
-	a := b.attention(b.norm("norm1", x))
-	if b.PostNorms {
-		a = b.norm("norm1.post", a)
-	}
-	x = b.residual("attn.add", a, x)
-	m := b.feedForward(index, b.norm("norm2", x))
-	if b.PostNorms {
-		m = b.norm("norm2.post", m)
-	}
-	return b.residual("mlp.add", m, x)
+// Stack is the layers of a model, in order.
+type Stack struct {
+	// Embedding and Head are the ends, nil where there is none.
+	Embedding, Head Layer
+	// Blocks are the layers between them, which pipeline stages share out.
+	Blocks []Block
 }
 
-// parallelLayer feeds attention and MLP from the same input (GPT-NeoX, GPT-J).
-func (b *builder) parallelLayer(x value) value {
-	n1 := b.norm("norm1", x)
-	n2 := n1
-	if !b.SharedNorm {
-		n2 = b.norm("norm2", x)
-	}
-	a, m := b.attention(n1), b.mlp(n2)
-	return b.residual("mlp.add", m, b.residual("attn.add", a, x))
+// Block is equal layers that follow each other.
+type Block struct {
+	Layer Layer
+	Count int64
 }
 
-// layers runs count layers from index first on, grouped as Checkpointing says.
-func (b *builder) layers(x value, first, count int) value {
-	every := b.Checkpointing.Every
-	if b.Checkpointing.Alternate {
-		every = 1
-	}
-	if every <= 0 {
-		for i := range count {
-			x = b.markedLayer(first+i, x)
+// Run is layers that follow each other, with the ends where they are among them.
+type Run struct {
+	First, Layers int
+	Embeds, Ends  bool
+}
+
+// Family is a kind of model: what the keys of a configuration mean.
+type Family interface {
+	// Problems returns every way in which the configuration describes no model.
+	Problems(c *Config) []Problem
+	// Stack returns the layers of the model.
+	Stack(c *Config) Stack
+}
+
+// families holds the kinds of model by their names in Config.Family.
+var families = map[string]Family{"": transformer{}}
+
+// Register adds a kind of model under a name for Config.Family. It is for a
+// package's initialisation.
+func Register(name string, f Family) { families[name] = f }
+
+// stack returns the layers of the model.
+func (c *Config) stack() Stack { return families[c.Family].Stack(c) }
+
+// at returns the layer of an index. Behind the last one all are like it: costs
+// are asked for more layers of a kind than a model has.
+func (s *Stack) at(index int) Layer {
+	left := int64(index)
+	for i := range s.Blocks {
+		if left < s.Blocks[i].Count {
+			return s.Blocks[i].Layer
 		}
-		return x
+		left -= s.Blocks[i].Count
 	}
-	for i := 0; i < count; i += every {
-		from, n := first+i, min(every, count-i)
-		x = b.checkpoint(x, func(x value) value {
-			for j := range n {
-				x = b.markedLayer(from+j, x)
-			}
-			return x
-		})
-	}
-	return x
+	return s.Blocks[len(s.Blocks)-1].Layer
 }
 
-// markedLayer is a layer between the marks that data parallelism needs: where
-// its parameters are first read, and where its gradients are complete.
-func (b *builder) markedLayer(index int, x value) value {
-	return b.marked(int32(index-b.first)+1, func() value { return b.transformerLayer(index, x) })
-}
-
-// marked emits ParamsNeeded before what f emits and before its backward, and
-// GradsReady behind its backward.
-func (b *builder) marked(unit int32, f func() value) value {
-	at := len(*b.ops)
-	phase := b.phase
-	b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: phase, Unit: unit, Writes: b.gatheredFrom(unit, phase)})
-	before, frozen := b.touched, b.frozen
-	beforeExperts := b.touchedExperts
-	var elements, experts int64
-	b.push(func() {
-		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: unit, Elements: elements, Experts: experts}
-		b.collectGrads(unit, &op)
-		b.emit(op)
-	})
-	out := f()
-	elements, experts = b.touched-before, b.touchedExperts-beforeExperts
-	frozen = b.frozen - frozen
-	(*b.ops)[at].Elements, (*b.ops)[at].Experts, (*b.ops)[at].Frozen = elements, experts, frozen
-	b.sizeUnit(unit, elements*b.element()+frozen)
-	if phase == Forward {
-		b.release(unit)
+// units returns the layers of a run, with its ends.
+func (s *Stack) units(r Run) []Block {
+	var out []Block
+	if r.Embeds && s.Embedding != nil {
+		out = append(out, Block{s.Embedding, 1})
 	}
-	b.push(func() {
-		b.emit(Op{Name: "params", Kind: ParamsNeeded, Phase: BackwardInput, Unit: unit, Elements: elements, Frozen: frozen, Writes: b.gatheredFrom(unit, BackwardInput)})
-	})
+	from, to := int64(r.First), int64(r.First+r.Layers)
+	for _, b := range s.Blocks {
+		if n := min(to, b.Count) - max(from, 0); n > 0 {
+			out = append(out, Block{b.Layer, n})
+		}
+		from, to = from-b.Count, to-b.Count
+	}
+	if r.Ends && s.Head != nil {
+		out = append(out, Block{s.Head, 1})
+	}
 	return out
+}
+
+// all returns the run of the whole model.
+func (s *Stack) all() Run {
+	r := Run{Embeds: true, Ends: true}
+	for _, b := range s.Blocks {
+		r.Layers += int(b.Count)
+	}
+	return r
 }

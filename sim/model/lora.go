@@ -28,7 +28,8 @@ func (l *LoRA) On() bool { return l.Rank > 0 }
 // a product's output holds one or several of them side by side.
 var loraModules = map[string][]string{
 	"attn.qkv": {"q_proj", "k_proj", "v_proj"}, "attn.proj": {"o_proj"},
-	"attn.q_down": {"q_a_proj"}, "attn.q_up": {"q_b_proj"}, "attn.kv_down": {"kv_a_proj_with_mqa"}, "attn.kv_up": {"kv_b_proj"},
+	"attn.q_down": {"q_a_proj"}, "attn.q_up": {"q_b_proj"},
+	"attn.kv_down": {"kv_a_proj_with_mqa"}, "attn.kv_up": {"kv_b_proj"},
 	"mlp.fc1": {"gate_proj", "up_proj"}, "mlp.fc2": {"down_proj"},
 }
 
@@ -105,7 +106,8 @@ func (l *LoRA) FeedForward(c *Config) bool {
 func (l *LoRA) targeted(c *Config, product string) []string {
 	var out []string
 	for _, m := range c.modules(product) {
-		if slices.ContainsFunc(l.list(), func(w string) bool { return w == m || loraSets[w] != nil && loraSets[w](product) }) {
+		meant := func(w string) bool { return w == m || loraSets[w] != nil && loraSets[w](product) }
+		if slices.ContainsFunc(l.list(), meant) {
 			out = append(out, m)
 		}
 	}
@@ -116,7 +118,7 @@ func (l *LoRA) targeted(c *Config, product string) []string {
 // one for all of it where the framework's matrix is one (Megatron-LM's linear_qkv
 // and linear_fc1) and all of it is meant, else one for each module, as PEFT and
 // Megatron-Bridge's canonical LoRA have them.
-func (b *builder) adapters(product string, width int64) []int64 {
+func (b *Builder) adapters(product string, width int64) []int64 {
 	if !b.LoRA.On() {
 		return nil
 	}
@@ -124,7 +126,8 @@ func (b *builder) adapters(product string, width int64) []int64 {
 	if len(meant) == 0 {
 		return nil
 	}
-	if len(modules) == 1 || b.Modules != PlainModules && len(meant) == len(modules) && !slices.Contains(b.LoRA.list(), meant[0]) {
+	whole := len(meant) == len(modules) && !slices.Contains(b.LoRA.list(), meant[0])
+	if len(modules) == 1 || b.Modules != PlainModules && whole {
 		return []int64{width}
 	}
 	var out []int64
@@ -144,7 +147,7 @@ func (b *builder) adapters(product string, width int64) []int64 {
 // baseBits returns the bits of a frozen weight in thousandths: 8 bits of
 // LLM.int8, whose scales are one a row; 4.127 of NF4 with doubly quantised
 // scales (Dettmers et al. 2023, arXiv 2305.14314, section 3).
-func (b *builder) baseBits() int64 {
+func (b *Builder) baseBits() int64 {
 	switch b.LoRA.Base {
 	case "8bit":
 		return 8000
@@ -155,13 +158,13 @@ func (b *builder) baseBits() int64 {
 }
 
 // quantised reports whether base weights are widened before use.
-func (b *builder) quantised() bool {
+func (b *Builder) quantised() bool {
 	return b.LoRA.On() && (b.LoRA.Base == "8bit" || b.LoRA.Base == "4bit")
 }
 
 // addWeights counts parameters of the base model: frozen under LoRA.
 // Quantisation is for the matrices of the layers.
-func (b *builder) addWeights(n int64, matrix bool) {
+func (b *Builder) addWeights(n int64, matrix bool) {
 	if !b.LoRA.On() {
 		b.addParameters(n)
 		return
@@ -177,11 +180,11 @@ func (b *builder) addWeights(n int64, matrix bool) {
 }
 
 // widen turns a quantised matrix into one that a product can read.
-func (b *builder) widen(name string, phase Phase, out, in int64) []TensorID {
-	if !b.quantised() || name == "logits" {
+func (b *Builder) widen(name string, phase Phase, out, in int64) []TensorID {
+	if !b.quantised() {
 		return nil
 	}
-	w := b.tensor(name+".widened", out, in, b.element())
+	w := b.Tensor(name+".widened", out, in, b.element())
 	n := out * in
 	b.memory(name+".widen", phase, gpu.Copy, n*b.baseBits()/8000, n*b.element(), nil, ids(w))
 	return ids(w)
@@ -189,60 +192,60 @@ func (b *builder) widen(name string, phase Phase, out, in int64) []TensorID {
 
 // adapted adds the products with thin matrices, x A B, to a layer's output: one
 // for each of the widths.
-func (b *builder) adapted(name string, x, out value, widths []int64) value {
-	wides := make([]value, len(widths))
+func (b *Builder) adapted(name string, x, out Value, widths []int64) Value {
+	added := make([]Value, len(widths))
 	for i, width := range widths {
-		wides[i] = b.adapter(name, x, out.rows, width)
+		added[i] = b.adapter(name, x, out.Rows, width)
 	}
 	sum := b.like(name+".lora_add.out", out)
-	n := out.rows * out.width * b.element()
-	var added int64
-	for _, w := range wides {
-		added += w.rows * w.width * b.element()
+	n := out.Rows * out.Width * b.element()
+	read := n
+	for _, v := range added {
+		read += v.Rows * v.Width * b.element()
 	}
-	b.memory(name+".lora_add", b.phase, gpu.Elementwise, n+added, n, append(ids(out), ids(wides...)...), ids(sum))
-	b.push(func() {
-		dsum := b.grad(sum)
-		b.setGrad(out, dsum)
-		for _, w := range wides { // each reads its columns
-			b.setGrad(w, value{dsum.id, w.rows, w.width})
+	b.memory(name+".lora_add", b.phase, gpu.Elementwise, read, n, append(ids(out), ids(added...)...), ids(sum))
+	b.Backward(func() {
+		dsum := b.Gradient(sum)
+		b.SetGradient(out, dsum)
+		for _, v := range added { // each reads its columns
+			b.SetGradient(v, Value{dsum.ID, v.Rows, v.Width})
 		}
 	})
 	return sum
 }
 
 // adapter is x A B, rows x width.
-func (b *builder) adapter(name string, x value, rows, width int64) value {
+func (b *Builder) adapter(name string, x Value, rows, width int64) Value {
 	r := b.LoRA.Rank
-	thin := b.tensor(name+".lora_a.out", rows, r, b.element())
-	b.kernel(name+".lora_a", b.phase, b.gemm(x.rows, r, x.width, gpu.TN), ids(x), ids(thin))
+	thin := b.Tensor(name+".lora_a.out", rows, r, b.element())
+	b.kernel(name+".lora_a", b.phase, b.gemm(x.Rows, r, x.Width, gpu.TN), ids(x), ids(thin))
 	b.thinExchange(name, b.phase, thin)
-	wide := b.tensor(name+".lora_b.out", rows, width, b.element())
-	b.kernel(name+".lora_b", b.phase, b.gemm(rows, width, r, gpu.TN), ids(thin), ids(wide))
-	b.addParameters(x.width * r)
+	out := b.Tensor(name+".lora_b.out", rows, width, b.element())
+	b.kernel(name+".lora_b", b.phase, b.gemm(rows, width, r, gpu.TN), ids(thin), ids(out))
+	b.addParameters(x.Width * r)
 	b.addParameters(width * r)
-	layer := b.layer
-	b.push(func() {
-		b.layer = layer
-		b.adapterBackward(name, x, thin, wide)
+	b.Backward(func() {
+		b.adapterBackward(name, x, thin, out)
 	})
-	return wide
+	return out
 }
 
-func (b *builder) adapterBackward(name string, x, thin, wide value) {
-	r, dy := b.LoRA.Rank, b.grad(wide)
+func (b *Builder) adapterBackward(name string, x, thin, out Value) {
+	r, dy := b.LoRA.Rank, b.Gradient(out)
 	dthin := b.like(name+".lora_a.dout", thin)
-	b.kernel(name+".lora_b.dgrad", BackwardInput, b.gemm(wide.rows, r, wide.width, gpu.NN), ids(dy), ids(dthin))
-	b.kernel(name+".lora_b.wgrad", BackwardWeight, b.weightGrad(wide.width, r, wide.rows), ids(thin, dy), b.keepGrad(b.weightGradTensor(name+".lora_b", wide.width, r)))
+	b.kernel(name+".lora_b.dgrad", BackwardInput, b.gemm(out.Rows, r, out.Width, gpu.NN), ids(dy), ids(dthin))
+	b.kernel(name+".lora_b.wgrad", BackwardWeight, b.weightGrad(out.Width, r, out.Rows), ids(thin, dy),
+		b.keepGrad(b.weightGradTensor(matrix{name: name + ".lora_b", width: out.Width}, r)))
 	b.thinExchange(name, BackwardInput, dthin)
 	dx := b.like(name+".lora_a.dx", x)
-	b.kernel(name+".lora_a.dgrad", BackwardInput, b.gemm(x.rows, x.width, r, gpu.NN), ids(dthin), ids(dx))
-	b.kernel(name+".lora_a.wgrad", BackwardWeight, b.weightGrad(r, x.width, x.rows), ids(x, dthin), b.keepGrad(b.weightGradTensor(name+".lora_a", r, x.width)))
-	b.setGrad(x, dx)
+	b.kernel(name+".lora_a.dgrad", BackwardInput, b.gemm(x.Rows, x.Width, r, gpu.NN), ids(dthin), ids(dx))
+	b.kernel(name+".lora_a.wgrad", BackwardWeight, b.weightGrad(r, x.Width, x.Rows), ids(x, dthin),
+		b.keepGrad(b.weightGradTensor(matrix{name: name + ".lora_a", width: r}, x.Width)))
+	b.SetGradient(x, dx)
 }
 
 // thinExchange sums or gathers the thin result over the tensor-parallel ranks.
-func (b *builder) thinExchange(name string, phase Phase, thin value) {
+func (b *Builder) thinExchange(name string, phase Phase, thin Value) {
 	if b.TP > 1 {
 		b.collective(name+".lora_all_reduce", phase, b.tpComm(AllReduce, thin), ids(thin), nil)
 	}

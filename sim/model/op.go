@@ -97,7 +97,9 @@ const NoTensor TensorID = -1
 
 // Tensor is one allocation.
 type Tensor struct {
-	Name  string
+	Name string
+	// Layer is the number of its layer in the chunk, from 1 on; 0 at the ends.
+	Layer int32
 	Bytes int64
 	// Rows, Width and Element are what Bytes is the product of.
 	Rows, Width, Element int64

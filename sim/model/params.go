@@ -3,22 +3,30 @@ package model
 // Parameters returns the number of trainable parameters of the whole model,
 // with the vocabulary as published, not padded.
 func (c *Config) Parameters() int64 {
-	return c.EmbeddingParameters() + c.perLayer(c.DenseLayerParameters(), c.LayerParameters()) + c.HeadParameters()
+	s := c.stack()
+	return c.ParametersOf(s.all())
 }
 
-// ActiveParameters returns the parameters that one token meets: of the experts,
-// those that it is sent to.
-func (c *Config) ActiveParameters() int64 {
-	idle := (c.Experts - c.ExpertsPerToken) * c.expertParameters()
-	return c.Parameters() - c.perLayer(0, idle)
-}
-
-// perLayer sums what a dense layer and one with experts have over all layers.
-func (c *Config) perLayer(dense, mixed int64) int64 {
-	if c.Experts == 0 {
-		return c.Layers * dense
+// ParametersOf returns those of a run of layers.
+func (c *Config) ParametersOf(r Run) int64 {
+	s := c.stack()
+	var n int64
+	for _, b := range s.units(r) {
+		n += b.Count * b.Layer.Parameters(c)
 	}
-	return c.DenseLayers*dense + (c.Layers-c.DenseLayers)*mixed
+	return n
+}
+
+// Parameters returns those of attention, norms and feed-forward block or experts.
+func (l block) Parameters(c *Config) int64 {
+	if l.experts {
+		return c.attentionParameters() + c.layerNorms()*c.normParameters() + c.mixtureParameters()
+	}
+	n := c.attentionParameters() + c.matrices()*c.Hidden*c.FFN
+	if c.LinearBias {
+		n += c.Hidden + (c.matrices()-1)*c.FFN
+	}
+	return n + c.layerNorms()*c.normParameters()
 }
 
 func (c *Config) normParameters() int64 { return c.Hidden * c.normWidth() }
@@ -31,14 +39,9 @@ func (c *Config) normWidth() int64 {
 	return 2
 }
 
-// LayerParameters returns the parameters of one transformer layer, one with
-// experts where the model has such.
-func (c *Config) LayerParameters() int64 {
-	if c.Experts == 0 {
-		return c.DenseLayerParameters()
-	}
-	n := c.attentionParameters() + c.layerNorms()*c.normParameters()
-	n += c.Experts*c.Hidden + c.Experts*c.expertParameters() + c.matrices()*c.Hidden*c.SharedExpertFFN
+// mixtureParameters returns the parameters of a layer's experts and their router.
+func (c *Config) mixtureParameters() int64 {
+	n := c.Experts*c.Hidden + c.Experts*c.expertParameters() + c.matrices()*c.Hidden*c.SharedExpertFFN
 	if c.SharedExpertGate {
 		n += c.Hidden
 	}
@@ -54,15 +57,6 @@ func (c *Config) matrices() int64 {
 		return 3
 	}
 	return 2
-}
-
-// DenseLayerParameters returns the parameters of a layer without experts.
-func (c *Config) DenseLayerParameters() int64 {
-	n := c.attentionParameters() + c.matrices()*c.Hidden*c.FFN
-	if c.LinearBias {
-		n += c.Hidden + (c.matrices()-1)*c.FFN
-	}
-	return n + c.layerNorms()*c.normParameters()
 }
 
 func (c *Config) attentionParameters() int64 {
@@ -94,9 +88,9 @@ func (c *Config) layerNorms() int64 {
 	return 2
 }
 
-// EmbeddingParameters returns the parameters of the token, position and type
-// tables and the norm behind them.
-func (c *Config) EmbeddingParameters() int64 {
+// Parameters returns those of the token, position and type tables and the norm
+// behind them.
+func (embedding) Parameters(c *Config) int64 {
 	n := (c.Vocab + c.TokenTypes) * c.Hidden
 	if c.Position == Learned {
 		n += max(c.MaxPositions, c.SeqLen) * c.Hidden
@@ -107,9 +101,9 @@ func (c *Config) EmbeddingParameters() int64 {
 	return n
 }
 
-// HeadParameters returns the parameters behind the last layer that are not
-// shared with the embedding.
-func (c *Config) HeadParameters() int64 {
+// Parameters returns those behind the last layer that are not shared with the
+// embedding.
+func (head) Parameters(c *Config) int64 {
 	var n int64
 	if c.FinalNorm {
 		n += c.normParameters()

@@ -141,9 +141,10 @@ func (s *Spec) shardTokens() int64 {
 	return s.tokens()
 }
 
-// wide is the format of what FP8 recipes leave in 16 bits: activations between
-// matrix products, the products' results, attention, router and head.
-func (s *Spec) wide() gpu.Dtype {
+// activations is their format, of 16 bits also under FP8, whose recipes leave so
+// what is between matrix products, the products' results, attention, router and
+// head.
+func (s *Spec) activations() gpu.Dtype {
 	if s.Precision == gpu.FP8 {
 		return gpu.BF16
 	}
@@ -151,7 +152,7 @@ func (s *Spec) wide() gpu.Dtype {
 }
 
 // element returns the bytes of one activation element.
-func (s *Spec) element() int64 { return s.wide().Bytes() }
+func (s *Spec) element() int64 { return s.activations().Bytes() }
 
 // kvHeads returns a rank's key/value heads: at least one, since ranks beyond
 // the number of heads hold copies.

@@ -158,7 +158,7 @@ func TestShardedUnitsComeAndGo(t *testing.T) {
 	shallow := accounts(t, c)[0]
 	c.Model.Layers = 32
 	deep := accounts(t, c)[0]
-	layer := float64(c.Model.LayerParameters())
+	layer := float64(c.Model.ParametersOf(model.Run{Layers: 1}))
 	boundary := float64(2 * c.Model.SeqLen * c.Model.Hidden)
 	grown := float64(deep.PeakAllocated - shallow.PeakAllocated)
 	assert.InEpsilon(t, 24*(16*layer/8+boundary), grown, 0.1, "16 bytes a parameter and rank, and the layers' inputs")

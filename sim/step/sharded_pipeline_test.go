@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/memory"
+	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
@@ -40,6 +41,6 @@ func TestShardedPipelineHoldsItsStage(t *testing.T) {
 	c.Host.Framework = "eager"
 	res := run(t, c, step.Options{})
 	m := &res.Memory[0]
-	n := c.Model.EmbeddingParameters() + c.Model.Layers/2*c.Model.LayerParameters()
+	n := c.Model.ParametersOf(model.Run{Embeds: true, Layers: int(c.Model.Layers) / 2})
 	assert.InEpsilon(t, float64(3*n), float64(m.AtPeak[memory.Weights]), 0.02, "a quarter of 4 bytes, and 2")
 }

@@ -12,6 +12,7 @@ import (
 
 	"trainsim/memory"
 	"trainsim/sim/gpu"
+	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
@@ -101,7 +102,7 @@ func TestAccountHoldsTheFormula(t *testing.T) {
 		ranks, err := job.Account()
 		require.NoError(t, err)
 		p, g := formats[c.precision], formats[c.grads]
-		want := step.StateOf(p, g, adam(t, p), c.zero, int64(c.dp)).Kept() * float64(cfg.Model.Layers*cfg.Model.LayerParameters())
+		want := step.StateOf(p, g, adam(t, p), c.zero, int64(c.dp)).Kept() * float64(cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}))
 		m := &ranks[0]
 		got := float64(m.AtPeak[memory.Weights] + m.AtPeak[memory.Gradients] + m.AtPeak[memory.Optimizer])
 		assert.InEpsilon(t, want, got, 0.01, "%+v", c)
