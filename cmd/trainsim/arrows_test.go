@@ -42,13 +42,16 @@ var arrows = map[string][]string{
 	"cmd/trainsim": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
 		"memory/snapshot", "sim/trace", "sim/step", "sim/report", "scenarios", "scenarios/measured", "plots",
-		"plots/chart", "sim/report/text",
+		"plots/chart", "sim/report/text", "scenarios/calibrate",
 	},
 	"plots/chart":         {"sim/trace"},
 	"plots/timeline":      {"sim", "sim/trace", "sim/report"},
 	"plots/gantt":         {"sim/trace", "plots/chart", "plots/timeline"},
 	"sim/report/quantity": {},
 	"sim/report/text":     {"sim/report", "sim/report/quantity"},
+	"scenarios/calibrate": {
+		"sim", "sim/gpu", "interconnect", "sim/report", "sim/report/text", "scenarios", "scenarios/measured",
+	},
 }
 
 func TestImportArrows(t *testing.T) {

@@ -1,21 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"trainsim/scenarios"
-	"trainsim/scenarios/measured"
-	"trainsim/sim"
-	"trainsim/sim/gpu"
-	"trainsim/sim/report"
-	"trainsim/sim/report/text"
+	"trainsim/scenarios/calibrate"
 )
 
 // calibrateCommand is `trainsim calibrate`.
@@ -55,10 +48,29 @@ func (c *calibrateCommand) run(_ *cobra.Command, args []string) error {
 		return usagef("calibrate fits one preset: write --gpu NAME or --cluster NAME")
 	case sameFile(c.gpu+c.cluster, c.out):
 		return usagef("%s cannot stand on itself: write another file with --out", c.out)
-	case c.gpu != "":
-		return c.device(args)
 	}
-	return c.links(args)
+	tables, err := c.read(args)
+	if err != nil {
+		return err
+	}
+	preset, fitTo := c.gpu, calibrate.GPU
+	if c.cluster != "" {
+		preset, fitTo = c.cluster, calibrate.Cluster
+	}
+	fit, err := fitTo(preset, tables)
+	if err != nil {
+		return badInput(err)
+	}
+	if len(fit.LeftOut) > 0 {
+		c.notef("fitted to %d of %d rows; left out: %s", fit.Fitted, fit.Rows, strings.Join(fit.LeftOut, ", "))
+	}
+	fmt.Fprintf(c.stdout, "%s before\n%s\nafter\n%s", fit.Name, fit.Before, fit.After)
+	path := c.file(preset)
+	if err := c.writeFile(path, fit.Write); err != nil {
+		return err
+	}
+	c.notef("wrote %s", path)
+	return nil
 }
 
 // sameFile reports whether a preset's name is the path of the file at another one.
@@ -79,126 +91,15 @@ func (c *calibrateCommand) file(name string) string {
 	return strings.TrimSuffix(filepath.Base(name), ".toml") + "-calibrated.toml"
 }
 
-// open calls read with the content of each file.
-func (c *calibrateCommand) open(paths []string, read func(text []byte, path string) error) error {
+// read reads the tables.
+func (c *calibrateCommand) read(paths []string) ([]calibrate.Table, error) {
+	var out []calibrate.Table
 	for _, path := range paths {
 		text, err := c.readFile(path)
 		if err != nil {
-			return badInput(fmt.Errorf("%s: %w", path, cause(err)))
+			return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
 		}
-		if err := read(text, path); err != nil {
-			return err
-		}
+		out = append(out, calibrate.Table{Name: path, Text: text})
 	}
-	return nil
-}
-
-// device fits a GPU to kernels.
-func (c *calibrateCommand) device(paths []string) error {
-	d, err := scenarios.LoadGPU(c.gpu)
-	if err != nil {
-		return badInput(err)
-	}
-	var all []gpu.Measurement
-	err = c.open(paths, func(text []byte, path string) error {
-		rows, err := gpu.ReadMeasurements(bytes.NewReader(text), filepath.Base(path))
-		if err != nil {
-			return badInput(err)
-		}
-		all = append(all, rows...)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	takeFor(all, d)
-	before := gpu.NewResiduals(ofDevice(all, d), d).String()
-	fitted, after, err := gpu.Fit(all, *d)
-	if err != nil {
-		return badInput(err)
-	}
-	fmt.Fprintf(c.stdout, "%s before\n%s\nafter\n%s", d.Name, before, after)
-	comment := fittedTo("gpu preset "+c.gpu, paths, after.String())
-	return c.writePreset(c.gpu, func(w io.Writer) error { return scenarios.WriteGPU(w, c.gpu, &fitted, comment) })
-}
-
-// takeFor takes the rows of a table with a single GPU for the device.
-func takeFor(ms []gpu.Measurement, d *gpu.Device) {
-	for i := range ms {
-		if d.Is(ms[i].Device) || ms[i].Device != ms[0].Device {
-			return
-		}
-	}
-	for i := range ms {
-		ms[i].Device = d.Name
-	}
-}
-
-// ofDevice are the rows of the device that can be predicted.
-func ofDevice(ms []gpu.Measurement, d *gpu.Device) []*gpu.Measurement {
-	var out []*gpu.Measurement
-	for i := range ms {
-		if m := &ms[i]; m.Skipped == "" && len(m.Kernels) > 0 && d.Is(m.Device) {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
-// links fits a cluster to collectives.
-func (c *calibrateCommand) links(paths []string) error {
-	var all []measured.Collective
-	err := c.open(paths, func(text []byte, path string) error {
-		rows, err := measured.ReadCollectives(text, path, c.cluster)
-		all = append(all, rows...)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	fit, err := measured.FitCluster(c.cluster, all)
-	if err != nil {
-		return badInput(err)
-	}
-	if len(fit.LeftOut) > 0 {
-		c.notef("fitted to %d of %d rows; left out: %s", len(fit.Rows), len(all), strings.Join(fit.LeftOut, ", "))
-	}
-	before, after := scored(fit.Rows, fit.Before), scored(fit.Rows, fit.After)
-	fmt.Fprintf(c.stdout, "%s before\n%s\nafter\n%s", c.cluster, before, after)
-	return c.writePreset(c.cluster, func(w io.Writer) error {
-		return fit.Write(w, fittedTo("cluster preset "+c.cluster, paths, after))
-	})
-}
-
-// scored is the table of errors by family.
-func scored(rows []measured.Collective, times []sim.Time) string {
-	var out []report.Scored
-	for i := range rows {
-		t := times[i].Seconds()
-		out = append(out, report.Scored{ID: rows[i].ID, Family: rows[i].Family, Measured: &rows[i].Seconds, Predicted: &t})
-	}
-	return text.ScoreSummary(report.NewScore(out))
-}
-
-// fittedTo is the comment of a written preset: where it comes from and how
-// well it fits.
-func fittedTo(what string, paths []string, table string) []string {
-	names := make([]string, len(paths))
-	for i, p := range paths {
-		names[i] = filepath.Base(p)
-	}
-	out := []string{fmt.Sprintf("The %s, fitted by trainsim calibrate to %s. Errors that remain:", what, strings.Join(names, ", "))}
-	for line := range strings.Lines(table) {
-		out = append(out, strings.TrimRight(line, " \n"))
-	}
-	return out
-}
-
-func (c *calibrateCommand) writePreset(name string, write func(io.Writer) error) error {
-	path := c.file(name)
-	if err := c.writeFile(path, write); err != nil {
-		return err
-	}
-	c.notef("wrote %s", path)
-	return nil
+	return out, nil
 }

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"trainsim/sim/input"
-
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/input"
 )
 
 // result is what one command line did.

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"trainsim/sim/input"
-
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"trainsim/sim/input"
 )
 
 // flagError turns pflag's errors into usage errors, with the nearest flag for

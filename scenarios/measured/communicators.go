@@ -13,9 +13,8 @@ import (
 // Communicators builds the communicators of measured collectives, each once.
 // It is safe for concurrent use.
 type Communicators struct {
-	mu      sync.Mutex
-	known   map[string]*communicator
-	configs map[string]*interconnect.Config // clusters that are not read from presets
+	mu    sync.Mutex
+	known map[string]*communicator
 }
 
 type communicator struct {
@@ -41,13 +40,7 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 		cs.known[key] = m
 	}
 	cs.mu.Unlock()
-	m.once.Do(func() {
-		if config := cs.configs[c.Cluster]; config != nil {
-			m.build(c, config)
-		} else {
-			m.build(c, c.Machine)
-		}
-	})
+	m.once.Do(func() { m.build(c, c.Machine) })
 	if m.err != nil {
 		return 0, m.err
 	}

@@ -1,5 +1,5 @@
 // Package measured reads tables of what was measured, predicts every row and
-// scores the predictions; and it fits the links of a cluster to collectives.
+// scores the predictions.
 //
 // [Read] knows a table by its header: training runs, peak memory of single ranks,
 // kernels or collectives, or what nccl-tests prints. [Predict] fills in the
@@ -9,8 +9,8 @@
 // Files in reading order: tables.go tells tables apart, score.go and doubts.go
 // score their rows, row.go is one of them. runs.go, job.go and schedule.go make
 // jobs of training runs; rankmemory.go and ranktable.go add peak memory of single
-// ranks, kernels.go kernels; collectives.go, nccltests.go, machines.go,
+// ranks; kernels.go, kernelrows.go and kernelcells.go are tables of kernels;
+// collectives.go, nccltests.go, machines.go,
 // machinesmade.go, ncclwords.go and communicators.go collectives. presets.go, columns.go, table.go
-// and cells.go read what they all are made of. fit.go and fitlinks.go fit a
-// cluster's links.
+// and cells.go read what they all are made of.
 package measured

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"trainsim/sim/gpu"
 )
 
 // Options are presets that stand for the machines of a table, whatever it calls
@@ -46,7 +44,7 @@ var formats = []struct {
 	rows func(text []byte, name string, o Options) ([]Row, error)
 }{
 	{isCollectives, collectiveRows},
-	{gpu.IsMeasurements, kernelRows},
+	{isKernels, kernelRows},
 	{isRankMemory, rankMemoryRows},
 }
 

@@ -1,12 +1,7 @@
 package gpu
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 func BenchmarkTime(b *testing.B) {
@@ -23,26 +18,5 @@ func BenchmarkTime(b *testing.B) {
 				d.Time(&k)
 			}
 		})
-	}
-}
-
-func BenchmarkReadMeasurements(b *testing.B) {
-	text, err := os.ReadFile(filepath.Join("testdata", "gemm.csv"))
-	require.NoError(b, err)
-	b.SetBytes(int64(len(text)))
-	for b.Loop() {
-		if _, err := ReadMeasurements(bytes.NewReader(text), "gemm.csv"); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkFit(b *testing.B) {
-	d := preset(b, "a100-sxm4-80gb")
-	rows := every(measured(b, "gemm.csv"), 4, 0)
-	for b.Loop() {
-		if _, _, err := Fit(rows, *d, GroupGEMM); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

@@ -33,8 +33,6 @@
 //
 //	time = latency + (read + written) / (bandwidth * share of the class)
 //
-// # Fitting
-//
-// ReadMeasurements reads tables of measured kernels and Fit adjusts a device to
-// them. Nothing in this package knows a model or a training run.
+// Nothing in this package knows a model, a training run or a table of
+// measurements.
 package gpu

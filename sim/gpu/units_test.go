@@ -48,7 +48,7 @@ func TestUnitsThatAreNone(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, "bf16 NT gemm cross_entropy prefill", BF16.String()+" "+NT.String()+" "+GEMM.String()+" "+CrossEntropy.String()+" "+GroupPrefill.String())
+	assert.Equal(t, "bf16 NT gemm cross_entropy", BF16.String()+" "+NT.String()+" "+GEMM.String()+" "+CrossEntropy.String())
 	assert.Equal(t, "9", Dtype(9).String())
 	var d Dtype
 	require.NoError(t, d.UnmarshalText([]byte("fp8")))

@@ -1,15 +1,18 @@
-package gpu
+package calibrate
 
 import (
 	"fmt"
 	"math"
 	"slices"
 	"strings"
+
+	"trainsim/scenarios/measured"
+	"trainsim/sim/gpu"
 )
 
-// Score summarises the relative errors (predicted - measured) / measured of the
+// operationScore summarises the relative errors (predicted - measured) / measured of the
 // measurements of one operation.
-type Score struct {
+type operationScore struct {
 	Operation string
 	N         int
 	Mean      float64 // of the absolute errors
@@ -19,11 +22,11 @@ type Score struct {
 	Worst     float64
 }
 
-// Residuals are a fit's scores, an operation each, in the order of their names.
-type Residuals struct{ Scores []Score }
+// residuals are a fit's scores, an operation each, in the order of their names.
+type residuals []operationScore
 
-// NewResiduals scores the device on the measurements.
-func NewResiduals(ms []*Measurement, d *Device) Residuals {
+// newResiduals scores the device on the measurements.
+func newResiduals(ms []*measured.KernelTime, d *gpu.Device) residuals {
 	errors := map[string][]float64{}
 	var names []string
 	for _, m := range ms {
@@ -33,15 +36,15 @@ func NewResiduals(ms []*Measurement, d *Device) Residuals {
 		errors[m.Operation] = append(errors[m.Operation], m.Error(d))
 	}
 	slices.Sort(names)
-	var r Residuals
+	var r residuals
 	for _, n := range names {
-		r.Scores = append(r.Scores, newScore(n, errors[n]))
+		r = append(r, newScore(n, errors[n]))
 	}
 	return r
 }
 
-func newScore(operation string, errors []float64) Score {
-	s := Score{Operation: operation, N: len(errors)}
+func newScore(operation string, errors []float64) operationScore {
+	s := operationScore{Operation: operation, N: len(errors)}
 	sizes := make([]float64, len(errors))
 	for i, e := range errors {
 		sizes[i] = math.Abs(e)
@@ -55,10 +58,10 @@ func newScore(operation string, errors []float64) Score {
 }
 
 // String writes a table, a line an operation, errors in per cent.
-func (r Residuals) String() string {
+func (r residuals) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-26s %5s %7s %7s %7s %7s %7s\n", "operation", "n", "mean", "bias", "median", "p90", "worst")
-	for _, s := range r.Scores {
+	for _, s := range r {
 		fmt.Fprintf(&b, "%-26s %5d %6.1f%% %+6.1f%% %6.1f%% %6.1f%% %6.1f%%\n",
 			s.Operation, s.N, 100*s.Mean, 100*s.Bias, 100*s.Median, 100*s.P90, 100*s.Worst)
 	}

@@ -1,36 +1,46 @@
-package gpu
+package calibrate
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
+	"trainsim/scenarios/measured"
+	"trainsim/sim/gpu"
 )
 
-// measured reads a table of testdata.
-func measured(t testing.TB, name string) []Measurement {
+// kernels reads a table of measured kernels.
+func kernels(t testing.TB, name string) []measured.KernelTime {
 	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", name))
+	text, err := os.ReadFile("../measured/testdata/" + name)
 	require.NoError(t, err)
-	defer f.Close()
-	ms, err := ReadMeasurements(f, name)
+	ms, err := measured.ReadKernels(text, name)
 	require.NoError(t, err)
 	return ms
 }
 
-// score is the presets' score on the rows of one operation of a table.
-func score(t testing.TB, d *Device, ms []Measurement, operation string) Score {
+// preset reads a device preset.
+func preset(t testing.TB, name string) *gpu.Device {
 	t.Helper()
-	var rows []*Measurement
+	d, err := scenarios.LoadGPU(name)
+	require.NoError(t, err)
+	return d
+}
+
+// score is the presets' score on the rows of one operation of a table.
+func score(t testing.TB, d *gpu.Device, ms []measured.KernelTime, operation string) operationScore {
+	t.Helper()
+	var rows []*measured.KernelTime
 	for _, m := range usable(ms, d) {
 		if m.Operation == operation {
 			rows = append(rows, m)
 		}
 	}
 	require.NotEmpty(t, rows, "%s: %s", d.Name, operation)
-	return NewResiduals(rows, d).Scores[0]
+	return newResiduals(rows, d)[0]
 }
 
 func TestPresetsPredictMeasuredKernels(t *testing.T) {
@@ -57,7 +67,7 @@ func TestPresetsPredictMeasuredKernels(t *testing.T) {
 		{"b200-sxm-180gb", "efficiency.csv", "attention training forward", 20, 0.05, 0.04},
 		{"b200-sxm-180gb", "efficiency.csv", "attention backward", 21, 0.05, 0.06},
 	} {
-		s := score(t, preset(t, c.device), measured(t, c.table), c.operation)
+		s := score(t, preset(t, c.device), kernels(t, c.table), c.operation)
 		t.Logf("%-15s %-27s n %3d  mean %.1f%%  bias %+.1f%%  median %.1f%%  p90 %.1f%%", c.device, c.operation, s.N, 100*s.Mean, 100*s.Bias, 100*s.Median, 100*s.P90)
 		assert.Equal(t, c.n, s.N, "%s %s", c.device, c.operation)
 		assert.LessOrEqual(t, s.Median, c.median, "%s %s: median", c.device, c.operation)
@@ -66,8 +76,8 @@ func TestPresetsPredictMeasuredKernels(t *testing.T) {
 }
 
 // every returns one row of n, from the given one on.
-func every(ms []Measurement, n, from int) []Measurement {
-	var out []Measurement
+func every(ms []measured.KernelTime, n, from int) []measured.KernelTime {
+	var out []measured.KernelTime
 	for i := from; i < len(ms); i += n {
 		out = append(out, ms[i])
 	}
@@ -80,24 +90,24 @@ func TestFitGeneralisesToRowsItHasNotSeen(t *testing.T) {
 	for i := range d.GEMM.Tiles {
 		d.GEMM.Tiles[i].Efficiency *= 0.9
 	}
-	before := score(t, d, measured(t, "gemm.csv"), "gemm TN")
-	fitted, residuals, err := Fit(every(measured(t, "gemm.csv"), 8, 0), *d, GroupGEMM, GroupPower)
+	before := score(t, d, kernels(t, "gemm.csv"), "gemm TN")
+	fitted, residuals, err := fitDevice(every(kernels(t, "gemm.csv"), 8, 0), *d, gemmGroup, powerGroup)
 	require.NoError(t, err)
 	require.NoError(t, fitted.Validate())
-	held := score(t, &fitted, every(measured(t, "gemm.csv"), 8, 3), "gemm TN")
-	t.Logf("before %.3f, fitted %.3f, held out %.3f", before.Median, residuals.Scores[0].Median, held.Median)
+	held := score(t, &fitted, every(kernels(t, "gemm.csv"), 8, 3), "gemm TN")
+	t.Logf("before %.3f, fitted %.3f, held out %.3f", before.Median, residuals[0].Median, held.Median)
 	assert.Greater(t, before.Median, 0.08)
 	assert.LessOrEqual(t, held.Median, 0.04)
-	assert.InDelta(t, residuals.Scores[0].Median, held.Median, 0.015)
+	assert.InDelta(t, residuals[0].Median, held.Median, 0.015)
 }
 
 func TestFitDependsOnItsArgumentsOnly(t *testing.T) {
-	rows := measured(t, "attention.csv")
+	rows := kernels(t, "attention.csv")
 	d := preset(t, "a100-sxm4-80gb")
 	untouched := *d
-	a, ra, err := Fit(rows, *d)
+	a, ra, err := fitDevice(rows, *d)
 	require.NoError(t, err)
-	b, rb, err := Fit(rows, *d)
+	b, rb, err := fitDevice(rows, *d)
 	require.NoError(t, err)
 	assert.Equal(t, a, b)
 	assert.Equal(t, ra, rb)
@@ -107,14 +117,14 @@ func TestFitDependsOnItsArgumentsOnly(t *testing.T) {
 
 func TestFitIgnoresOtherDevicesAndRefusesTooFewRows(t *testing.T) {
 	d := preset(t, "v100-sxm2-16gb")
-	_, _, err := Fit(measured(t, "gemm.csv"), *d)
-	assert.ErrorIs(t, err, ErrNothingToFit)
-	_, _, err = Fit(nil, *d)
-	assert.ErrorIs(t, err, ErrNothingToFit)
+	_, _, err := fitDevice(kernels(t, "gemm.csv"), *d)
+	assert.ErrorIs(t, err, errTooFewKernels)
+	_, _, err = fitDevice(nil, *d)
+	assert.ErrorIs(t, err, errTooFewKernels)
 }
 
 func TestFitRefusesWhatTheDeviceCannotReach(t *testing.T) {
-	rows := measured(t, "gemm.csv")
+	rows := kernels(t, "gemm.csv")
 	for i := range rows {
 		if preset(t, "b200-sxm-180gb").Is(rows[i].Device) {
 			rows[i].Device = "a100-sxm4-80gb"
@@ -122,6 +132,16 @@ func TestFitRefusesWhatTheDeviceCannotReach(t *testing.T) {
 			rows[i].Skipped = "another"
 		}
 	}
-	_, _, err := Fit(rows, *preset(t, "a100-sxm4-80gb"))
-	assert.ErrorIs(t, err, ErrAbovePeak)
+	_, _, err := fitDevice(rows, *preset(t, "a100-sxm4-80gb"))
+	assert.ErrorIs(t, err, errAbovePeak)
+}
+
+func BenchmarkFit(b *testing.B) {
+	d := preset(b, "a100-sxm4-80gb")
+	rows := every(kernels(b, "gemm.csv"), 4, 0)
+	for b.Loop() {
+		if _, _, err := fitDevice(rows, *d, gemmGroup); err != nil {
+			b.Fatal(err)
+		}
+	}
 }

@@ -1,6 +1,9 @@
-package gpu
+package calibrate
 
-import "trainsim/sim"
+import (
+	"trainsim/sim"
+	"trainsim/sim/gpu"
+)
 
 // knob is one fitted parameter; set clamps to the range that Validate accepts.
 type knob struct {
@@ -34,29 +37,29 @@ func duration(t *sim.Time) knob {
 }
 
 // knobs are a group's parameters on the device.
-func (g Group) knobs(d *Device) []knob {
+func (g group) knobs(d *gpu.Device) []knob {
 	c := &d.GEMM
 	switch g {
-	case GroupGEMM:
+	case gemmGroup:
 		return append(tileKnobs(c),
 			duration(&c.Launch), duration(&c.Setup), duration(&c.Drain),
 			number(smallShare, 1, &c.Tail),
 			duration(&c.SplitSetup), number(0.01, 10, &c.SplitTraffic), number(0.01, 100, &c.SplitAversion))
-	case GroupLayout:
+	case layoutGroup:
 		return []knob{number(smallShare, 1, &c.NN), number(smallShare, 1, &c.NT)}
-	case GroupPower:
+	case powerGroup:
 		return []knob{number(smallShare, 1, &d.Power.FullClock), duration(&d.Power.Patience)}
-	case GroupForward:
-		return d.Attention.Forward.knobs()[1:]
-	case GroupBackward:
-		return d.Attention.Backward.knobs()[1:]
+	case forwardGroup:
+		return fusedKnobs(&d.Attention.Forward)[1:]
+	case backwardGroup:
+		return fusedKnobs(&d.Attention.Backward)[1:]
 	}
-	return d.Attention.Prefill.knobs()
+	return fusedKnobs(&d.Attention.Prefill)
 }
 
 // tileKnobs moves the tiles of one area together: a tile and its transpose
 // differ in nothing but their names.
-func tileKnobs(c *GEMMCost) []knob {
+func tileKnobs(c *gpu.GEMMCost) []knob {
 	var out []knob
 	for i := range c.Tiles {
 		if first(c.Tiles, i) != i {
@@ -78,7 +81,7 @@ func tileKnobs(c *GEMMCost) []knob {
 }
 
 // first returns the first tile with the area of tile i.
-func first(tiles []Tile, i int) int {
+func first(tiles []gpu.Tile, i int) int {
 	for j := range i {
 		if tiles[j].M*tiles[j].N == tiles[i].M*tiles[i].N {
 			return j
@@ -87,9 +90,9 @@ func first(tiles []Tile, i int) int {
 	return i
 }
 
-// knobs starts with the launch, which only a benchmark without a host in the
+// fusedKnobs starts with the launch, which only a benchmark without a host in the
 // loop measures: the training kernels are launched from Python.
-func (f *FusedCost) knobs() []knob {
+func fusedKnobs(f *gpu.FusedCost) []knob {
 	return []knob{
 		duration(&f.Launch), duration(&f.Setup), number(smallShare, 1, &f.Tail),
 		number(smallShare, 1, &f.Efficiency), number(0.1, 1e4, &f.Score),
