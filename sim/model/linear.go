@@ -158,9 +158,10 @@ func (b *Builder) gather(l *linear) (full Value, token int32) {
 const tailShare = 4
 
 // reduceBeside starts the pieces of a row-parallel layer's reduce-scatter that
-// run beside the product, with OverlapTP.
+// run beside the product, with OverlapTP. Where nothing may overlap there is one
+// piece, behind it.
 func (b *Builder) reduceBeside(name string, y Value, how split) (out Value, token int32) {
-	if how != row || b.TP == 1 || !b.SequenceParallel || !b.OverlapTP {
+	if how != row || b.TP == 1 || !b.SequenceParallel || !b.OverlapTP || b.SerialTP {
 		return y, 0
 	}
 	out = b.Tensor(name+".scattered", y.Rows/b.TP, y.Width, b.element())
