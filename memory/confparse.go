@@ -5,24 +5,10 @@ import (
 	"strings"
 )
 
-// ConfError is a setting that PyTorch would refuse.
-type ConfError struct {
-	Key     string // the setting, empty when the text has no setting at the place
-	Offset  int    // byte offset in the text
-	Problem string // what is wrong and what to write instead
-}
-
-// Error names the setting and says what to write instead.
-func (e *ConfError) Error() string {
-	if e.Key == "" {
-		return e.Problem
-	}
-	return e.Key + ": " + e.Problem
-}
-
 // ParseConf reads the text of PYTORCH_CUDA_ALLOC_CONF, as in
 // "max_split_size_mb:128,expandable_segments:True". Blanks are ignored, an
-// empty text gives the defaults. The error is a *[ConfError].
+// empty text gives the defaults. The error of a setting that PyTorch would
+// refuse says what to write instead.
 func ParseConf(text string) (Conf, error) { return DefaultConf().With(text) }
 
 // With returns c after the text was given to PyTorch at run time
@@ -34,7 +20,7 @@ func (c Conf) With(text string) (Conf, error) {
 	c = c.normal()
 	c.MaxSplitSize, c.Divisions, c.GCThreshold = base.MaxSplitSize, base.Divisions, base.GCThreshold
 	c.text = strings.TrimSpace(text)
-	p := confParser{tokens: lexConf(text), end: len(text)}
+	p := confParser{tokens: lexConf(text)}
 	for p.i < len(p.tokens) {
 		if err := p.setting(&c); err != nil {
 			return Conf{}, err
@@ -43,19 +29,13 @@ func (c Conf) With(text string) (Conf, error) {
 	return c.normal(), nil
 }
 
-type confToken struct {
-	text   string
-	offset int
-}
-
 // lexConf splits the text at , : [ and ], which are tokens themselves.
-func lexConf(text string) []confToken {
-	var tokens []confToken
+func lexConf(text string) []string {
+	var tokens []string
 	var word []byte
-	start := 0
 	flush := func() {
 		if len(word) > 0 {
-			tokens = append(tokens, confToken{string(word), start})
+			tokens = append(tokens, string(word))
 			word = word[:0]
 		}
 	}
@@ -63,12 +43,9 @@ func lexConf(text string) []confToken {
 		switch c := text[i]; c {
 		case ',', ':', '[', ']':
 			flush()
-			tokens = append(tokens, confToken{text[i : i+1], i})
+			tokens = append(tokens, text[i:i+1])
 		case ' ', '\t', '\n', '\r':
 		default:
-			if len(word) == 0 {
-				start = i
-			}
 			word = append(word, c)
 		}
 	}
@@ -77,24 +54,22 @@ func lexConf(text string) []confToken {
 }
 
 type confParser struct {
-	tokens []confToken
+	tokens []string
 	i      int
-	end    int
-	key    string
+	key    string // the setting that is read, "" where one should begin
 }
 
 func (p *confParser) fail(format string, args ...any) error {
-	offset := p.end
-	if p.i < len(p.tokens) {
-		offset = p.tokens[p.i].offset
+	if p.key != "" {
+		format = p.key + ": " + format
 	}
-	return &ConfError{Key: p.key, Offset: offset, Problem: fmt.Sprintf(format, args...)}
+	return fmt.Errorf(format, args...)
 }
 
 // peek returns the next token, or "" at the end.
 func (p *confParser) peek() string {
 	if p.i < len(p.tokens) {
-		return p.tokens[p.i].text
+		return p.tokens[p.i]
 	}
 	return ""
 }

@@ -24,7 +24,6 @@ func (p *confParser) megabytes(to *int64) error {
 		return err
 	}
 	if n < uint64(largeSegment/mib) {
-		p.i--
 		return p.fail("%d is too small; write a number of MiB of at least %d", n, largeSegment/mib)
 	}
 	*to = math.MaxInt64
@@ -76,7 +75,6 @@ func (p *confParser) threads(*Conf) error {
 		return err
 	}
 	if bits.OnesCount64(n) != 1 || n > 128 {
-		p.i--
 		return p.fail("%d is not a number of threads; write a power of two up to 128", n)
 	}
 	return nil
@@ -85,7 +83,6 @@ func (p *confParser) threads(*Conf) error {
 func (p *confParser) pinnedSegment(*Conf) error {
 	n, err := p.number("pinned_reserve_segment_size_mb:64")
 	if err == nil && n == 0 {
-		p.i--
 		return p.fail("0 is too small; write a number of MiB above 0")
 	}
 	return err
@@ -102,7 +99,6 @@ func (p *confParser) divisions(c *Conf) error {
 		return err
 	}
 	if d == 0 {
-		p.i--
 		return p.fail("0 is not a power of two; leave the setting out to round to 512 bytes")
 	}
 	for i := range c.Divisions {
@@ -117,7 +113,6 @@ func (p *confParser) division(example string) (int64, error) {
 		return 0, err
 	}
 	if n != 0 && (bits.OnesCount64(n) != 1 || n > 1<<40) {
-		p.i--
 		return 0, p.fail("%d divisions; write a power of two, or 0 in a list to round to 512 bytes", n)
 	}
 	return int64(n), nil
@@ -174,7 +169,6 @@ func (p *confParser) interval() (at int, above bool, err error) {
 		return 0, false, err
 	}
 	if bits.OnesCount64(n) != 1 {
-		p.i--
 		return 0, false, p.fail("%d is not an interval; write its size in MiB as a power of two, or >", n)
 	}
 	at = min(bits.Len64(n)-1, len(Conf{}.Divisions)-1)

@@ -13,8 +13,8 @@ const SegmentBase = int64(1) << 62
 // first at one stride (of devices below 910 GiB; larger ones take several).
 const windowStride = int64(1) << 40
 
-// DriverFree returns what cudaMemGetInfo would call free, in bytes.
-func (a *Allocator) DriverFree() int64 {
+// driverFree returns what cudaMemGetInfo would call free, in bytes.
+func (a *Allocator) driverFree() int64 {
 	return max(a.capacity-a.external-a.Reserved(), 0)
 }
 
@@ -23,7 +23,7 @@ func (a *Allocator) DriverFree() int64 {
 // too little: such a caller does not make the allocator release its cache.
 // Negative bytes give memory back.
 func (a *Allocator) TakeExternal(bytes int64) bool {
-	if bytes > a.DriverFree() || bytes < -a.external {
+	if bytes > a.driverFree() || bytes < -a.external {
 		return false
 	}
 	a.external += bytes
@@ -39,7 +39,6 @@ func errFraction(x float64) error {
 func (a *Allocator) newMemory(r *request, retry bool) int32 {
 	if retry {
 		a.stats.NumAllocRetries++
-		a.work.Retries++
 	}
 	size := segmentSize(r.size)
 	if a.limit >= 0 && a.Reserved()+size > a.limit {
@@ -49,8 +48,7 @@ func (a *Allocator) newMemory(r *request, retry bool) int32 {
 		return a.expand(r)
 	}
 	a.work.Mallocs++
-	if size > a.DriverFree() || size > math.MaxInt64-a.segTop {
-		a.work.Refused++
+	if size > a.driverFree() || size > math.MaxInt64-a.segTop {
 		return 0
 	}
 	return a.newSegment(r, size)
@@ -66,7 +64,6 @@ func (a *Allocator) newSegment(r *request, size int64) int32 {
 		a.stats.OversizeSegments.up(1)
 	}
 	a.stats.NumDeviceAlloc++
-	a.work.AllocatedBytes += size
 	if a.trace != nil {
 		a.trace.add(ActionSegmentAlloc, a.blocks[i].addr, size, a.sets[r.set].stream, 0)
 	}
@@ -85,7 +82,6 @@ func (a *Allocator) releaseSegment(i int32) {
 	}
 	a.stats.NumDeviceFree++
 	a.work.Frees++
-	a.work.FreedBytes += b.size
 	if a.trace != nil {
 		a.trace.add(ActionSegmentFree, b.addr, b.size, s.stream, 0)
 	}

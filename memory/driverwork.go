@@ -6,14 +6,10 @@ import "trainsim/sim"
 // the host that makes it; cudaFree and the synchronisation of a flush also
 // wait for the device.
 type DriverWork struct {
-	Mallocs, Frees int   // cudaMalloc (failed ones too) and cudaFree
-	Maps, Unmaps   int   // granules mapped and unmapped (expandable segments)
-	UnmapCalls     int   // unmappings, each of which waits for the stream
-	Syncs          int   // waits for all streams: flushes of the cache
-	Retries        int   // mallocs that only a flush could serve
-	Refused        int   // requests for which the driver had no memory
-	AllocatedBytes int64 // taken from the driver
-	FreedBytes     int64 // given back to the driver
+	Mallocs, Frees int // cudaMalloc (failed ones too) and cudaFree
+	Maps, Unmaps   int // granules mapped and unmapped (expandable segments)
+	UnmapCalls     int // unmappings, each of which waits for the stream
+	Syncs          int // waits for all streams: flushes of the cache
 }
 
 // Any reports whether the driver was asked to do anything.

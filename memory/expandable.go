@@ -79,8 +79,7 @@ func (a *Allocator) mapMemory(i int32, size int64) bool {
 	small := a.pools[s.pool].small
 	size = min(roundUp(size, granule(small)), b.size)
 	a.work.Maps += int(roundUp(size, granule(small)) / granule(small))
-	if size > a.DriverFree() {
-		a.work.Refused++
+	if size > a.driverFree() {
 		return false
 	}
 	s.unmapped.Remove(0, b.addr)
@@ -96,7 +95,6 @@ func (a *Allocator) mapMemory(i int32, size int64) bool {
 	a.store(i)
 	a.stats.ReservedBytes.up(small, size)
 	a.stats.NumDeviceAlloc++
-	a.work.AllocatedBytes += size
 	if a.trace != nil {
 		a.trace.add(ActionSegmentMap, b.addr, size, s.stream, 0)
 	}
@@ -130,7 +128,6 @@ func (a *Allocator) unmap(i int32) {
 	a.stats.NumDeviceFree++
 	a.work.UnmapCalls++
 	a.work.Unmaps += int((end - begin) / g)
-	a.work.FreedBytes += end - begin
 	if a.trace != nil {
 		a.trace.add(ActionSegmentUnmap, begin, end-begin, s.stream, 0)
 	}

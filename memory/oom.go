@@ -83,13 +83,13 @@ func (a *Allocator) tooLarge(size int64, stream int, kind Kind) error {
 func (a *Allocator) outOfMemory(r *request, size int64, stream int, kind Kind) error {
 	a.stats.NumOOMs++
 	if a.trace != nil {
-		a.trace.add(ActionOOM, a.DriverFree(), r.size, stream, kind)
+		a.trace.add(ActionOOM, a.driverFree(), r.size, stream, kind)
 	}
 	private := a.privateFree()
 	free := &a.sets[r.set].free
 	e := &OutOfMemory{
 		Requested: size, Rounded: r.size, Tried: segmentSize(r.size), Device: a.device,
-		Total: a.total, Free: a.DriverFree(), Allowed: a.limit,
+		Total: a.total, Free: a.driverFree(), Allowed: a.limit,
 		Allocated: a.Allocated() + private, PrivateFree: private,
 		Unallocated: a.Reserved() - a.Allocated() - private,
 		Reserved:    a.Reserved(), External: a.external,

@@ -2,14 +2,10 @@ package memory
 
 // Usage sums up a listing of segments. Sizes are bytes.
 type Usage struct {
-	Segments  int
-	Reserved  int64 // allocated + pending + idle
+	Reserved  int64 // allocated, waiting for events, or idle
 	Allocated int64 // whole blocks
-	Requested int64 // what callers asked for of them
-	Pending   int64 // freed, waiting for events
-	Idle      int64
-	// Releasable is what of Idle torch.cuda.empty_cache would give back: whole
-	// segments, and whole granules of expandable ones.
+	// Releasable is what torch.cuda.empty_cache would give back: whole idle
+	// segments, and whole idle granules of expandable ones.
 	Releasable  int64
 	LargestIdle int64
 	// Score is the sum of the squared lengths of idle runs over the squared
@@ -19,7 +15,7 @@ type Usage struct {
 
 // UsageOf sums up segments.
 func UsageOf(segments []Segment) Usage {
-	u := Usage{Segments: len(segments)}
+	var u Usage
 	var squares float64
 	for i := range segments {
 		s := &segments[i]
@@ -28,11 +24,7 @@ func UsageOf(segments []Segment) Usage {
 			switch b.State {
 			case Allocated:
 				u.Allocated += b.Size
-				u.Requested += b.Requested
-			case PendingFree:
-				u.Pending += b.Size
 			case Inactive:
-				u.Idle += b.Size
 				u.LargestIdle = max(u.LargestIdle, b.Size)
 				u.Releasable += s.releasable(&b)
 				squares += float64(float64(b.Size) * float64(b.Size))

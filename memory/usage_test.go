@@ -18,8 +18,6 @@ func TestUsage(t *testing.T) {
 		u := UsageOf(w.a.Segments())
 		require.Equal(t, w.a.Allocated(), u.Allocated)
 		require.Equal(t, w.a.Reserved(), u.Reserved)
-		require.Equal(t, w.a.Stats().RequestedBytes.All.Current, u.Requested)
-		require.Equal(t, u.Reserved, u.Allocated+u.Pending+u.Idle)
 		require.LessOrEqual(t, u.Score, 1.0)
 		w.a.EmptyCache()
 		require.Equal(t, u.Reserved-u.Releasable, w.a.Reserved(), conf)

@@ -12,7 +12,7 @@ type CheckError struct {
 	Token    string // the action, as a token
 	Reason   string // what is wrong with it
 	Deadlock bool   // ranks that run their lists in order would wait for ever
-	Steps    bool   // Index counts sends and receives too (see Program.Lower)
+	Steps    bool   // Index counts sends and receives too (see Program.LowerAs)
 }
 
 // Error names the rank, the action and the reason.
@@ -86,8 +86,8 @@ func (p *Program) checkShape() error {
 		return fmt.Errorf("schedule: %d ranks, %d chunks, %d micro-batches; each is at least 1", p.Ranks, p.Chunks, p.Microbatches)
 	case len(p.Lists) != p.Ranks:
 		return fmt.Errorf("schedule: %d lists for %d ranks; write one list a rank", len(p.Lists), p.Ranks)
-	case p.Placement == Bidirectional && (p.Chunks != 2 || p.Ranks%2 != 0 || p.TotalMicrobatches()%2 != 0):
-		return fmt.Errorf("schedule: a bidirectional program has 2 chunks a rank, an even number of ranks and of micro-batches; got %d, %d and %d", p.Chunks, p.Ranks, p.TotalMicrobatches())
+	case p.Placement == Bidirectional && (p.Chunks != 2 || p.Ranks%2 != 0 || p.totalMicrobatches()%2 != 0):
+		return fmt.Errorf("schedule: a bidirectional program has 2 chunks a rank, an even number of ranks and of micro-batches; got %d, %d and %d", p.Chunks, p.Ranks, p.totalMicrobatches())
 	case p.Placement == Custom && len(p.stages) != p.Ranks*p.Chunks, p.Placement > Custom:
 		return fmt.Errorf("schedule: placement %s without a stage for each chunk; read such a program with ParseCSV", p.Placement)
 	}

@@ -39,13 +39,13 @@ type Step struct {
 	Action Action
 }
 
-// Lower returns the lists with their sends and receives in the order in which
+// lower returns the lists with their sends and receives in the order in which
 // torch.distributed.pipelining puts them, or in the order of the file that the
 // program was read from. Every send is posted right after the action that
 // produces it and every receive in the order of its sender's sends, so the
 // transfers of two ranks always match. Stages on one rank hand over without
 // messages. The program must pass Check.
-func (p *Program) Lower() ([][]Step, error) {
+func (p *Program) lower() ([][]Step, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}

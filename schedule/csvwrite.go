@@ -21,10 +21,10 @@ func (p *Program) WriteCSV(w io.Writer) error {
 	return p.writeSteps(w, lists)
 }
 
-// WriteCommCSV writes the program as WriteCSV does, with the sends and
-// receives of Lower ("3RECV_F0", "3SEND_B0").
+// WriteCommCSV writes the program as WriteCSV does, with the sends and receives
+// of torch ("3RECV_F0", "3SEND_B0").
 func (p *Program) WriteCommCSV(w io.Writer) error {
-	lists, err := p.Lower()
+	lists, err := p.lower()
 	if err != nil {
 		return err
 	}

@@ -74,15 +74,15 @@ func (p *Program) Pipes() int {
 	return 1
 }
 
-// TotalMicrobatches returns the micro-batches in the lists: Microbatches times
+// totalMicrobatches returns the micro-batches in the lists: Microbatches times
 // Batches.
-func (p *Program) TotalMicrobatches() int {
+func (p *Program) totalMicrobatches() int {
 	return p.Microbatches * max(1, p.Batches)
 }
 
 // PipeMicrobatches returns the micro-batches that go through one pipe; their
 // indices are 0 to one less than it.
-func (p *Program) PipeMicrobatches() int { return p.TotalMicrobatches() / p.Pipes() }
+func (p *Program) PipeMicrobatches() int { return p.totalMicrobatches() / p.Pipes() }
 
 // Stage returns the global stage of a chunk on a rank.
 func (p *Program) Stage(rank, chunk int) int {

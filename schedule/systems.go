@@ -5,10 +5,12 @@ import "fmt"
 // LowerAs returns the lists with sends and receives in the order in which a
 // training system runs them.
 //
-// Torch and AnySystem: as Lower, posted early and waited for when needed.
+// Torch and AnySystem: every send is posted right after the action that makes
+// it, every receive in the order of its sender's sends, and waited for when
+// needed; a program that was read with sends and receives keeps its own.
 // Megatron, for 1f1b: each transfer blocks; in the steady state a send and the
 // receive of the opposite direction are one batch. Its interleaved schedules
-// overlap transfers: as Lower.
+// overlap transfers: as torch.
 // DeepSpeed, for 1f1b: each transfer blocks, sends come a slot of its schedule
 // after the action.
 // DeepSeek, for dualpipe and dualpipev: the sends since the last action and the
@@ -19,7 +21,7 @@ func (p *Program) LowerAs(s System) ([][]Step, error) {
 	lower := p.lowerMegatron
 	switch {
 	case s == AnySystem, s == Torch, s == Megatron && p.Kind != "1f1b" && p.Placement == Loop && p.Chunks > 1:
-		return p.Lower()
+		return p.lower()
 	case s == Megatron && p.Kind == "1f1b":
 	case s == DeepSpeed && p.Kind == "1f1b":
 		lower = p.lowerDeepSpeed

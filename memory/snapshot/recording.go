@@ -21,16 +21,16 @@ type Recording struct {
 	Name   string
 	Device int
 	Conf   memory.Conf // in force when it was recorded
-	// Capacity is what the driver could give, in bytes: of a trace that holds
+
+	// capacity is what the driver could give, in bytes: of a trace that holds
 	// an out-of-memory entry, what was reserved and free at that moment.
 	// 0 when nothing says so.
-	Capacity int64
-	Total    int64 // the device's memory in bytes, 0 when unknown
-	Fraction float64
-
-	trace  []memory.TraceEntry
-	origin origin
-	ops    []op
+	capacity int64
+	total    int64 // the device's memory in bytes, 0 when unknown
+	fraction float64
+	trace    []memory.TraceEntry
+	origin   origin
+	ops      []op
 }
 
 // Len is how many entries or operations the recording has.
@@ -125,7 +125,7 @@ func recordingsOf(s *memory.Snapshot) []*Recording {
 	}
 	var list []*Recording
 	for d := range devices {
-		r := &Recording{Name: fmt.Sprintf("device %d", d), Device: d, Conf: s.Conf, Fraction: 1}
+		r := &Recording{Name: fmt.Sprintf("device %d", d), Device: d, Conf: s.Conf, fraction: 1}
 		if d < len(s.Traces) {
 			r.trace = s.Traces[d]
 		}
@@ -134,7 +134,7 @@ func recordingsOf(s *memory.Snapshot) []*Recording {
 			continue
 		}
 		r.origin = rewind(segments, r.trace)
-		r.Capacity = capacityOf(r.origin.segments, r.trace)
+		r.capacity = capacityOf(r.origin.segments, r.trace)
 		list = append(list, r)
 	}
 	return list

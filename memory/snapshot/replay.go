@@ -35,23 +35,18 @@ type Replay struct {
 	Capacity int64 // 0 when nothing bounded it
 	Entries  int   // of the recording
 	Allocs   int   // allocations that were tried, without those at the start
-	Frees    int
 	// Unmatched counts entries that contradict the recording itself: frees of
 	// what is not allocated, allocations where something is.
 	Unmatched int
 	// StartAllocated is what was allocated when the recording began.
 	StartAllocated int64
 	Stats          memory.Stats // at the end
-	Work           memory.DriverWork
-	OOMs           []OOM // the first sixteen
+	OOMs           []OOM        // the first sixteen
 	OOMCount       int
 	// AvoidedOOMs counts allocations that failed in the recording and would
 	// not have failed here.
 	AvoidedOOMs int
-	// MaxCached is the largest amount that was reserved and not active, and
-	// MaxCachedAt the entry after which it was so.
-	MaxCached   int64
-	MaxCachedAt int
+	MaxCached   int64 // the largest amount that was reserved and not active
 	// Peak lists the segments at the peak of allocated memory, Final at the end.
 	Peak, Final []memory.Segment
 	Snapshot    *memory.Snapshot // with ReplayOptions.Trace
@@ -122,7 +117,7 @@ type holding struct {
 }
 
 func (r *Recording) player(o Options) (*player, error) {
-	conf, capacity, total, fraction := r.Conf, r.Capacity, r.Total, r.Fraction
+	conf, capacity, total, fraction := r.Conf, r.capacity, r.total, r.fraction
 	if o.Conf != nil {
 		conf = *o.Conf
 	}
@@ -161,15 +156,12 @@ func (p *player) failed(entry int, err error) {
 }
 
 // watch follows the gap between reserved and active memory.
-func (p *player) watch(entry int) {
-	if cached := p.a.Reserved() - p.a.Active(); cached > p.out.MaxCached {
-		p.out.MaxCached, p.out.MaxCachedAt = cached, entry
-	}
+func (p *player) watch() {
+	p.out.MaxCached = max(p.out.MaxCached, p.a.Reserved()-p.a.Active())
 }
 
 func (p *player) finish() *Replay {
 	p.out.Stats = p.a.Stats()
-	p.out.Work = p.a.DriverWork()
 	p.out.Peak, p.out.Final = p.a.SegmentsAtPeak(), p.a.Segments()
 	if p.traced {
 		p.out.Snapshot = p.a.Snapshot()
@@ -199,7 +191,6 @@ func (p *player) operate(i int, o *op) {
 		if _, ok := p.held[o.n[0]]; !ok {
 			p.out.Unmatched++
 		}
-		p.out.Frees++
 		p.a.Free(h.ref)
 		delete(p.held, o.n[0])
 	case opRecord:
@@ -217,7 +208,7 @@ func (p *player) operate(i int, o *op) {
 	case opFraction:
 		_ = p.a.SetFraction(o.x)
 	}
-	p.watch(i)
+	p.watch()
 }
 
 // replace frees what the recording lost sight of before something else takes

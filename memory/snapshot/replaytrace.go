@@ -28,7 +28,7 @@ func (p *player) start(exact bool) {
 		p.held[b.Addr] = h
 	}
 	p.out.StartAllocated = p.a.Allocated()
-	p.watch(-1)
+	p.watch()
 }
 
 // follow replays entry i of the trace.
@@ -62,14 +62,13 @@ func (p *player) follow(i int) {
 	case memory.ActionSegmentAlloc, memory.ActionSegmentFree, memory.ActionSegmentMap, memory.ActionSegmentUnmap:
 		p.segment(i)
 	}
-	p.watch(i)
+	p.watch()
 }
 
 // requestFree frees at once, or only in part when the trace shows that the
 // block waited for events.
 func (p *player) requestFree(i int, h holding, held bool) {
 	e := &p.r.trace[i]
-	p.out.Frees++
 	if !held || h.ticket != 0 {
 		p.out.Unmatched++
 		return

@@ -102,15 +102,15 @@ func (s *script) recording(index int) (*Recording, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record %q: config: %w", s.Name, err)
 	}
-	r := &Recording{Name: s.Name, Conf: conf, Total: s.Total, Capacity: s.Total - s.Overhead, Fraction: 1, ops: s.Ops}
+	r := &Recording{Name: s.Name, Conf: conf, total: s.Total, capacity: s.Total - s.Overhead, fraction: 1, ops: s.Ops}
 	if r.Name == "" {
 		r.Name = fmt.Sprintf("record %d", index)
 	}
 	if s.Fraction != nil {
-		r.Fraction = *s.Fraction
+		r.fraction = *s.Fraction
 	}
-	if s.Total < 0 || s.Overhead < 0 || s.Overhead > s.Total || !(r.Fraction >= 0 && r.Fraction <= 1) {
-		return nil, fmt.Errorf("record %q: total %d, overhead %d, fraction %g are not possible", s.Name, s.Total, s.Overhead, r.Fraction)
+	if s.Total < 0 || s.Overhead < 0 || s.Overhead > s.Total || !(r.fraction >= 0 && r.fraction <= 1) {
+		return nil, fmt.Errorf("record %q: total %d, overhead %d, fraction %g are not possible", s.Name, s.Total, s.Overhead, r.fraction)
 	}
 	if s.Total > unlimited {
 		return nil, fmt.Errorf("record %q: a device of %d bytes; at most 16 TiB are simulated", s.Name, s.Total)

@@ -77,7 +77,7 @@ func (j *Job) accountStage(ctx context.Context, stage int, points bool) (RankMem
 	m.OOM = oom
 	j.limit(&m)
 	if oom != nil {
-		oom.judge(&m)
+		oom.markFragmentation(&m)
 	}
 	return m, nil
 }

@@ -52,9 +52,9 @@ func (a *account) phase(act *action) string {
 	return first + "backward"
 }
 
-// judge says that fragmentation is to blame if the request would have fitted
+// markFragmentation says that fragmentation is to blame if the request would have fitted
 // into idle bytes, and the job, as m has it with room enough, into the device.
-func (o *OOM) judge(m *RankMemory) {
+func (o *OOM) markFragmentation(m *RankMemory) {
 	room := m.Capacity - m.Outside
 	if m.Allowed > 0 {
 		room = m.Allowed
