@@ -1,18 +1,20 @@
-package interconnect
+package interconnect_test
 
 import (
 	"context"
 	"fmt"
 	"testing"
 
+	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 )
 
 // repeater starts its plan again whenever it ends.
 type repeater struct {
-	n     *Network
+	n     *interconnect.Network
 	id    sim.HandlerID
-	plans []*Plan
+	plans []*interconnect.Transfer
 	left  int
 }
 
@@ -24,9 +26,9 @@ func (r *repeater) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
 	return nil
 }
 
-func repeat(b *testing.B, top *Topology, plans []*Plan) {
+func repeat(b *testing.B, top *interconnect.Topology, plans []*interconnect.Transfer) {
 	var e sim.Engine
-	r := &repeater{n: NewNetwork(&e, top), plans: plans, left: b.N}
+	r := &repeater{n: interconnect.NewNetwork(&e, top), plans: plans, left: b.N}
 	r.id = e.Register(r)
 	for i := range plans {
 		e.At(0, r.id, 0, uint32(i))
@@ -41,29 +43,33 @@ func repeat(b *testing.B, top *Topology, plans []*Plan) {
 // BenchmarkNetwork runs transfers back to back: each of the groups alone on
 // its links, and groups that share them.
 func BenchmarkNetwork(b *testing.B) {
-	top, err := Build(h100Node(8))
+	top, err := interconnect.Build(h100Node(8))
 	if err != nil {
 		b.Fatal(err)
 	}
-	var tp, send []*Plan
+	lib, err := nccl.New(top, nccl.Settings{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	var tp, send []*interconnect.Transfer
 	for g := range 16 {
-		c, _ := top.Communicator([]int{4 * g, 4*g + 1, 4*g + 2, 4*g + 3}, Settings{})
-		p := c.Plan(AllReduce, 1<<24+int64(g))
-		tp = append(tp, &p)
+		c, _ := lib.Communicator(nccl.AllReduce, []int{4 * g, 4*g + 1, 4*g + 2, 4*g + 3})
+		p := c.Plan(nccl.AllReduce, 1<<24+int64(g))
+		tp = append(tp, &p.Transfer)
 		for k := range 4 {
-			s := top.SendPlan(4*g+k, (4*g+k+8)%64, 1<<22+int64(g), Settings{})
-			send = append(send, &s)
+			s := lib.Send(4*g+k, (4*g+k+8)%64, 1<<22+int64(g))
+			send = append(send, &s.Transfer)
 		}
 	}
-	var dp []*Plan
+	var dp []*interconnect.Transfer
 	for k := range 4 {
 		var members []int
 		for d := k; d < 64; d += 4 {
 			members = append(members, d)
 		}
-		c, _ := top.Communicator(members, Settings{})
-		p := c.Plan(ReduceScatter, 1<<40)
-		dp = append(dp, &p)
+		c, _ := lib.Communicator(nccl.AllReduce, members)
+		p := c.Plan(nccl.ReduceScatter, 1<<40)
+		dp = append(dp, &p.Transfer)
 	}
 	b.Run("under-gradients/groups=16", func(b *testing.B) { repeat(b, top, append(dp[:4:4], tp...)) })
 	b.Run("alone/groups=1", func(b *testing.B) { repeat(b, top, tp[:1]) })
@@ -76,32 +82,30 @@ func BenchmarkNetwork(b *testing.B) {
 // BenchmarkAllToAll2048 is an exchange over 2,048 GPUs on 256 nodes: its plan
 // from nothing, and one step of it as 2,048 messages on the network.
 func BenchmarkAllToAll2048(b *testing.B) {
-	top, err := Build(h100Node(256))
+	top, err := interconnect.Build(h100Node(256))
 	if err != nil {
 		b.Fatal(err)
 	}
+	lib, _ := group(b, top, 1, nccl.Settings{})
 	b.Run("plan", func(b *testing.B) {
 		for range b.N {
-			c, err := top.Communicator(devices(2048), Settings{})
-			if err != nil {
-				b.Fatal(err)
-			}
-			p := c.Plan(AllToAll, 1<<30)
-			if p.Uncontended(top) == 0 {
+			_, c := group(b, top, 2048, nccl.Settings{})
+			p := c.Plan(nccl.AllToAll, 1<<30)
+			if p.Uncontended() == 0 {
 				b.Fatal("no time")
 			}
 		}
 	})
 	for _, shift := range []int{1, 8, 100} {
-		plans := make([]*Plan, 2048)
+		plans := make([]*interconnect.Transfer, 2048)
 		for i := range plans {
-			p := top.SendPlan(i, (i+shift)%2048, 1<<20, Settings{})
-			plans[i] = &p
+			p := lib.Send(i, (i+shift)%2048, 1<<20)
+			plans[i] = &p.Transfer
 		}
 		b.Run(fmt.Sprintf("step/shift=%d", shift), func(b *testing.B) {
 			for range b.N {
 				var e sim.Engine
-				r := &repeater{n: NewNetwork(&e, top), plans: plans}
+				r := &repeater{n: interconnect.NewNetwork(&e, top), plans: plans}
 				r.id = e.Register(r)
 				for i, p := range plans {
 					r.n.Start(p, r.id, 0, uint32(i))

@@ -1,6 +1,8 @@
 package interconnect
 
 import (
+	"cmp"
+
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
 )
@@ -10,6 +12,9 @@ import (
 // (gen 3: 12..13 GB/s, gen 4: 24..26, gen 5: 50..55, gen 6: about 100).
 var pcieRates = [...]float64{1: 3.1e9, 2: 6.3e9, 3: 12.5e9, 4: 25e9, 5: 52e9, 6: 100e9}
 
+// defaultCPU is the family of processors that is assumed.
+const defaultCPU = "amd"
+
 // socketRates is the bandwidth in GB/s that NCCL assumes between two NUMA
 // nodes of a processor family (NCCL 2.30.7, graph/topo.h and topo.cc).
 var socketRates = map[string]float64{
@@ -17,16 +22,23 @@ var socketRates = map[string]float64{
 	"intel-emerald-rapids": 40, "amd": 16, "arm": 6, "power9": 32,
 }
 
-func (c *Config) cpu() string {
-	if c.CPU == "" {
-		return "amd"
-	}
-	return c.CPU
-}
+// hostCopyShare is the part of its links' rate that a copy through host memory
+// reaches. It depends on the machine more than anything else here: 0.15 (2 GPUs on
+// one NUMA node of a box with NVLink pairs), 0.2 (4 L40S), 0.42 (4 GPUs of a DGX
+// A100 without peer-to-peer copies), 0.47 (4 and 8 RTX PRO 6000), 0.54 and 0.67 (8
+// and 4 RTX 5090 on dual Xeon, nccl#1639: 28 and 35 of 52 GB/s), 0.8 (A100 PCIe on
+// dual EPYC, nccl-tests#178: 20 of 25). This is the median; presets whose machine
+// was measured have their own.
+const hostCopyShare = 0.47
+
+// SocketSpeed is the bandwidth in GB/s that NCCL assumes between two NUMA nodes
+// of the processor.
+func (c *Config) SocketSpeed() float64 { return socketRates[cmp.Or(c.CPU, defaultCPU)] }
 
 // withDefaults returns the configuration with every default written out.
 func (c Config) withDefaults() Config {
 	setInt(&c.Nodes, 1)
+	c.CPU = cmp.Or(c.CPU, defaultCPU)
 	if c.Topology != nil {
 		c.GPUsPerNode = c.Topology.GPUs()
 		if c.Topology.NICs() > 0 {
@@ -47,7 +59,7 @@ func (c Config) withDefaults() Config {
 	setFloat(&c.Oversubscription, 1)
 	setRate(&c.NVLinkBandwidth, float64(generation.Of(c.ComputeCapability).NVLink.LineRate))
 	setRate(&c.PCIeBandwidth, pcieRates[c.PCIeGen]*float64(c.PCIeWidth)/16)
-	setRate(&c.SocketBandwidth, 1e9*socketRates[c.cpu()])
+	setRate(&c.SocketBandwidth, 1e9*c.SocketSpeed())
 	setRate(&c.HostMemoryBandwidth, 100e9)
 	setFloat(&c.HostCopyEfficiency, hostCopyShare)
 	if c.PCIeLatency == 0 {

@@ -1,13 +1,14 @@
 // Package interconnect models how GPUs reach each other: directed links with a
-// capacity and a latency, routes over them, the collectives that NCCL runs on
-// them, and how everything that is on the links at the same time shares them.
+// capacity and a latency, routes over them, and how everything that is on the
+// links at the same time shares them. What NCCL sends over them is package
+// interconnect/nccl's; package interconnect/topo reads `nvidia-smi topo -m`.
 //
 // # Transfers
 //
 // A collective advances at one rate on all edges of its rings, so one transfer
 // is one fluid variable x that crosses many directed links. The weight w of a
-// link is how many bytes that link carries while x grows by one byte. A Plan
-// is scaled so that its bottleneck link has the weight 1.
+// link is how many bytes that link carries while x grows by one byte. A
+// Transfer is scaled so that its bottleneck link has the weight 1.
 //
 // # Sharing
 //
@@ -25,6 +26,13 @@
 // # Time
 //
 // A transfer pays its latency first, then its bytes. Alone on its links it
-// takes Latency + ceil(Bytes*1e12/rate) picoseconds, rounded once. For a ring
-// all-reduce of S bytes over p ranks that is 2(p-1)(alpha + S/(p*B)).
+// takes Latency + ceil(Bytes*1e12/rate) picoseconds, rounded once.
+//
+// # Files
+//
+// In reading order: config.go, kinds.go, matrix.go, defaults.go and validate.go
+// (what a cluster is described by); topology.go, domain.go, shape.go, nvlink.go,
+// sites.go, matrixsites.go and fabric.go (its links); path.go, route.go,
+// cards.go and islands.go (the ways over them); traffic.go and transfer.go (what
+// goes over them); network.go, solver.go and utilisation.go (a run).
 package interconnect

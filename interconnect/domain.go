@@ -54,17 +54,7 @@ func (c Config) byDomain() (merged Config, trays int) {
 	return merged, trays
 }
 
-// spanning says whether devices of one domain are in several trays.
-func (t *Topology) spanning(devices []int) bool {
-	for _, d := range devices {
-		if t.trayOf(d) != t.trayOf(devices[0]) {
-			return true
-		}
-	}
-	return false
-}
-
-// trayOf returns the machine inside its domain that a device is in.
-func (t *Topology) trayOf(device int) int {
-	return t.local(device) / (len(t.node.gpus) / t.node.trays)
+// TrayOf returns the machine inside its domain that a device is in.
+func (t *Topology) TrayOf(device int) int {
+	return t.gpu(device) / (len(t.domain.gpus) / t.domain.trays)
 }

@@ -24,6 +24,14 @@ type Cell struct {
 	Links int // number of bonded NVLinks when Type is PathNVL
 }
 
+// String returns the cell as nvidia-smi prints it.
+func (c Cell) String() string {
+	if c.Type == PathNVL {
+		return "NV" + strconv.Itoa(c.Links)
+	}
+	return c.Type.String()
+}
+
 // GPUs returns the number of GPUs.
 func (m *Matrix) GPUs() int { return len(m.GPUNames) }
 
@@ -46,21 +54,21 @@ func (m *Matrix) switched() bool {
 			}
 		}
 	}
-	return links*(n-1) > maxNVLinks
+	return links*(n-1) > MaxNVLinks
 }
 
-// maxNVLinks is the largest number of NVLinks that a GPU has (18 on H100,
+// MaxNVLinks is the largest number of NVLinks that a GPU has (18 on H100,
 // H200 and B200).
-const maxNVLinks = 18
+const MaxNVLinks = 18
 
 // String returns the table as nvidia-smi writes it, with TABs.
 func (m *Matrix) String() string {
 	var b strings.Builder
-	for _, name := range m.names() {
+	for _, name := range m.Names() {
 		b.WriteString("\t" + name)
 	}
 	b.WriteString("\tCPU Affinity\tNUMA Affinity\n")
-	for i, name := range m.names() {
+	for i, name := range m.Names() {
 		b.WriteString(name)
 		for _, c := range m.Cells[i] {
 			b.WriteString("\t" + c.String())
@@ -77,7 +85,7 @@ func (m *Matrix) String() string {
 	return b.String()
 }
 
-// names returns all devices, GPUs first.
-func (m *Matrix) names() []string {
+// Names returns all devices, GPUs first.
+func (m *Matrix) Names() []string {
 	return append(append([]string(nil), m.GPUNames...), m.NICNames...)
 }

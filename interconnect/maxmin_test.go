@@ -15,7 +15,7 @@ import (
 
 // measure returns the weight by which each transfer is measured: that on the
 // link, of those which it shares, that it loads most for the capacity.
-func measure(capacity []float64, plans []*Plan) []float64 {
+func measure(capacity []float64, plans []*Transfer) []float64 {
 	users := make([]int, len(capacity))
 	for _, p := range plans {
 		for _, u := range p.Links {
@@ -38,7 +38,7 @@ func measure(capacity []float64, plans []*Plan) []float64 {
 // fullMaxMin is the slow, obvious solver: all transfers grow together, as they
 // are measured, from one saturation to the next; residuals are summed anew each
 // time.
-func fullMaxMin(capacity []float64, plans []*Plan) []float64 {
+func fullMaxMin(capacity []float64, plans []*Transfer) []float64 {
 	weight := measure(capacity, plans)
 	rate := make([]float64, len(plans))
 	fixed := make([]bool, len(plans))
@@ -79,7 +79,7 @@ func fullMaxMin(capacity []float64, plans []*Plan) []float64 {
 }
 
 // freezeAt fixes every open transfer that is at its cap or on a full link.
-func freezeAt(level float64, capacity []float64, plans []*Plan, weight, rate []float64, fixed []bool) {
+func freezeAt(level float64, capacity []float64, plans []*Transfer, weight, rate []float64, fixed []bool) {
 	trial := make([]float64, len(plans))
 	for i := range plans {
 		trial[i] = level / weight[i]
@@ -102,7 +102,7 @@ func freezeAt(level float64, capacity []float64, plans []*Plan, weight, rate []f
 	}
 }
 
-func linkLoads(links int, plans []*Plan, rate []float64) []float64 {
+func linkLoads(links int, plans []*Transfer, rate []float64) []float64 {
 	loads := make([]float64, links)
 	for i, p := range plans {
 		for _, u := range p.Links {
@@ -115,7 +115,7 @@ func linkLoads(links int, plans []*Plan, rate []float64) []float64 {
 // certify checks the definition of max-min fairness: no link above capacity,
 // and every transfer at its cap or on a full link on which it is fastest, as it
 // is measured.
-func certify(t *testing.T, capacity []float64, plans []*Plan, rate []float64) {
+func certify(t *testing.T, capacity []float64, plans []*Transfer, rate []float64) {
 	const eps = 1e-9
 	loads := linkLoads(len(capacity), plans, rate)
 	weight := measure(capacity, plans)
@@ -148,9 +148,17 @@ func bareTopology(capacity []float64) *Topology {
 	return t
 }
 
+// custom is any traffic: bytes that cross the links with the weights given, after
+// latency, at most limit bytes a second (0: no own limit).
+func custom(top *Topology, latency sim.Time, bytes int64, limit float64, uses []LinkUse) *Transfer {
+	tr := top.Traffic(uses)
+	x := top.Transfer(&tr, bytes, latency, limit)
+	return &x
+}
+
 // randomPlans makes transfers over random links with random weights and caps.
-func randomPlans(r *rand.Rand, top *Topology, n int) []*Plan {
-	plans := make([]*Plan, n)
+func randomPlans(r *rand.Rand, top *Topology, n int) []*Transfer {
+	plans := make([]*Transfer, n)
 	for i := range plans {
 		var uses []LinkUse
 		for l := range top.links {
@@ -166,8 +174,7 @@ func randomPlans(r *rand.Rand, top *Topology, n int) []*Plan {
 		if len(uses) == 0 || r.IntN(4) == 0 {
 			cap = 1e8 * math.Exp(2*r.NormFloat64())
 		}
-		p := top.Custom(sim.Time(r.IntN(3))*sim.Microsecond, 1+r.Int64N(1e6), cap, uses)
-		plans[i] = &p
+		plans[i] = custom(top, sim.Time(r.IntN(3))*sim.Microsecond, 1+r.Int64N(1e6), cap, uses)
 	}
 	return plans
 }
@@ -184,10 +191,10 @@ func randomCapacities(r *rand.Rand) []float64 {
 }
 
 // active returns the network's transfers on links and their rates.
-func (n *Network) activeRates() (plans []*Plan, rates []float64) {
+func (n *Network) activeRates() (plans []*Transfer, rates []float64) {
 	for i := range n.flows {
-		if f := &n.flows[i]; f.state == alone || f.state == shared_ {
-			plans, rates = append(plans, f.plan), append(rates, f.rate)
+		if f := &n.flows[i]; f.state == alone || f.state == contended {
+			plans, rates = append(plans, f.transfer), append(rates, f.rate)
 		}
 	}
 	return plans, rates
@@ -246,7 +253,7 @@ func checkRates(t *testing.T, n *Network) int {
 type starter struct {
 	n     *Network
 	id    sim.HandlerID
-	plans []*Plan
+	plans []*Transfer
 	done  int
 }
 
@@ -263,15 +270,15 @@ func (s *starter) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
 func TestFullSolverByHand(t *testing.T) {
 	// Link 0 of 10 carries a and b, link 1 of 4 carries b and c: b and c get 2
 	// each, a the remaining 8.
-	use := func(links ...LinkID) *Plan {
-		p := &Plan{}
+	use := func(links ...LinkID) *Transfer {
+		p := &Transfer{}
 		for _, l := range links {
 			p.Links = append(p.Links, LinkUse{l, 1})
 		}
 		return p
 	}
-	assert.Equal(t, []float64{8, 2, 2}, fullMaxMin([]float64{10, 4}, []*Plan{use(0), use(0, 1), use(1)}))
+	assert.Equal(t, []float64{8, 2, 2}, fullMaxMin([]float64{10, 4}, []*Transfer{use(0), use(0, 1), use(1)}))
 	capped := use(0)
 	capped.Cap = 1
-	assert.Equal(t, []float64{1, 9}, fullMaxMin([]float64{10}, []*Plan{capped, use(0)}))
+	assert.Equal(t, []float64{1, 9}, fullMaxMin([]float64{10}, []*Transfer{capped, use(0)}))
 }

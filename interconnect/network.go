@@ -19,25 +19,25 @@ const (
 type state uint8
 
 const (
-	free    state = iota
-	waiting       // pays its latency
-	alone         // shares no link with another transfer
-	shared_       // its rate comes from the solver
+	free      state = iota
+	waiting         // pays its latency
+	alone           // shares no link with another transfer
+	contended       // its rate comes from the solver
 )
 
 // flow is one running transfer.
 type flow struct {
-	plan   *Plan
-	left   float64 // bytes to go at time since
-	rate   float64
-	since  sim.Time
-	finish sim.Time
-	arg    uint32
-	dst    sim.HandlerID
-	kind   uint16
-	state  state
-	mark   uint32 // solver's visit stamp
-	index  int32  // position in Network.contended
+	transfer *Transfer
+	left     float64 // bytes to go at time since
+	rate     float64
+	since    sim.Time
+	finish   sim.Time
+	arg      uint32
+	dst      sim.HandlerID
+	kind     uint16
+	state    state
+	mark     uint32 // solver's visit stamp
+	index    int32  // position in Network.contended
 }
 
 // linkState is a link during a run.
@@ -65,7 +65,7 @@ type Network struct {
 	links     []linkState
 	flows     []flow
 	free      []int32
-	contended []int32  // slots of the transfers in state shared_
+	contended []int32  // slots of the transfers in state contended
 	wakeAt    sim.Time // earliest pending wake-up
 	dirty     []LinkID // where something changed in this instant
 	solving   bool     // a solve is scheduled for the end of this instant
@@ -73,7 +73,6 @@ type Network struct {
 	faults    []fault
 	record    func(at sim.Time, link LinkID, rate float64)
 	solver    solver
-	active    int
 }
 
 type fault struct {
@@ -95,20 +94,16 @@ func NewNetwork(e *sim.Engine, t *Topology) *Network {
 // be set before the first Start.
 func (n *Network) Record(f func(at sim.Time, link LinkID, rate float64)) { n.record = f }
 
-// Active returns the number of transfers that have started and not finished.
-func (n *Network) Active() int { return n.active }
-
 // Start begins a transfer and delivers (kind, arg) to dst when it is done. The
-// plan must stay unchanged until then.
-func (n *Network) Start(p *Plan, dst sim.HandlerID, kind uint16, arg uint32) {
+// transfer must stay unchanged until then.
+func (n *Network) Start(p *Transfer, dst sim.HandlerID, kind uint16, arg uint32) {
 	if p.Bytes == 0 {
 		n.engine.After(p.Latency, dst, kind, arg)
 		return
 	}
 	slot := n.take()
 	f := &n.flows[slot]
-	f.plan, f.dst, f.kind, f.arg, f.state = p, dst, kind, arg, waiting
-	n.active++
+	f.transfer, f.dst, f.kind, f.arg, f.state = p, dst, kind, arg, waiting
 	if p.Latency > 0 {
 		n.engine.After(p.Latency, n.id, eventEnter, uint32(slot))
 		return
@@ -160,9 +155,9 @@ func (n *Network) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
 func (n *Network) enter(slot int32) {
 	f := &n.flows[slot]
 	now := n.engine.Now()
-	f.left, f.since, f.rate = float64(f.plan.Bytes), now, 0
+	f.left, f.since, f.rate = float64(f.transfer.Bytes), now, 0
 	meets := false
-	for _, u := range f.plan.Links {
+	for _, u := range f.transfer.Links {
 		l := &n.links[u.Link]
 		if len(l.flows) == 0 {
 			l.busySince = now
@@ -176,14 +171,14 @@ func (n *Network) enter(slot int32) {
 		return
 	}
 	f.state = alone
-	f.rate = f.plan.rate
+	f.rate = f.transfer.rate
 	if n.changed {
-		f.rate = n.rateAlone(f.plan)
+		f.rate = n.rateAlone(f.transfer)
 	}
-	f.finish = now + max(transferTime(f.plan.Bytes, f.rate), 1)
+	f.finish = now + max(transferTime(f.transfer.Bytes, f.rate), 1)
 	n.engine.At(f.finish, n.id, eventAlone, uint32(slot))
 	if n.record != nil {
-		n.report(f.plan.Links)
+		n.report(f.transfer.Links)
 	}
 }
 
@@ -191,11 +186,11 @@ func (n *Network) enter(slot int32) {
 // solver.
 func (n *Network) contend(slot int32) {
 	f := &n.flows[slot]
-	f.state = shared_
+	f.state = contended
 	f.finish = sim.Forever
 	f.index = int32(len(n.contended))
 	n.contended = append(n.contended, slot)
-	for _, u := range f.plan.Links {
+	for _, u := range f.transfer.Links {
 		if len(n.links[u.Link].flows) > 1 {
 			n.dirty = append(n.dirty, u.Link)
 		}
@@ -210,9 +205,9 @@ func (n *Network) scheduleSolve() {
 	}
 }
 
-// rateAlone is the rate of a plan that has its links to itself, at their
+// rateAlone is the rate of a transfer that has its links to itself, at their
 // present capacities.
-func (n *Network) rateAlone(p *Plan) float64 {
+func (n *Network) rateAlone(p *Transfer) float64 {
 	rate := math.Inf(1)
 	if p.Cap > 0 {
 		rate = p.Cap
@@ -238,7 +233,7 @@ func (n *Network) wake() {
 			i++
 			continue
 		}
-		for _, u := range f.plan.Links {
+		for _, u := range f.transfer.Links {
 			if len(n.links[u.Link].flows) > 1 {
 				n.dirty = append(n.dirty, u.Link)
 			}
@@ -268,16 +263,15 @@ func (n *Network) uncontend(slot int32) {
 func (n *Network) finish(slot int32) {
 	f := &n.flows[slot]
 	now := n.engine.Now()
-	for _, u := range f.plan.Links {
-		n.links[u.Link].leave(slot, float64(u.Weight*float64(f.plan.Bytes)), now)
+	for _, u := range f.transfer.Links {
+		n.links[u.Link].leave(slot, float64(u.Weight*float64(f.transfer.Bytes)), now)
 	}
 	if n.record != nil {
-		n.report(f.plan.Links)
+		n.report(f.transfer.Links)
 	}
 	f.state = free
-	f.plan = nil
+	f.transfer = nil
 	n.free = append(n.free, slot)
-	n.active--
 	n.engine.At(now, f.dst, f.kind, f.arg)
 }
 
@@ -321,28 +315,4 @@ func (n *Network) report(uses []LinkUse) {
 			n.record(n.engine.Now(), u.Link, load)
 		}
 	}
-}
-
-// Utilisation is what one link did in a run.
-type Utilisation struct {
-	Link  LinkID
-	Bytes float64  // carried by finished transfers
-	Busy  sim.Time // with at least one transfer on it
-}
-
-// Utilisation returns, for every link that carried anything, what it did until
-// now.
-func (n *Network) Utilisation() []Utilisation {
-	var all []Utilisation
-	for i := range n.links {
-		l := &n.links[i]
-		u := Utilisation{Link: LinkID(i), Bytes: l.bytes, Busy: l.busy}
-		if len(l.flows) > 0 {
-			u.Busy += n.engine.Now() - l.busySince
-		}
-		if u.Bytes > 0 || u.Busy > 0 {
-			all = append(all, u)
-		}
-	}
-	return all
 }

@@ -1,4 +1,4 @@
-package interconnect
+package interconnect_test
 
 import (
 	"context"
@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 )
 
@@ -19,57 +21,63 @@ func (c *collector) Handle(k *sim.Engine, _ uint16, arg uint32) error {
 	return nil
 }
 
-func h100Node(nodes int) Config {
-	return Config{
-		Nodes: nodes, GPUsPerNode: 8, Kind: NVSwitch, ComputeCapability: 90, CPU: "intel",
+func h100Node(nodes int) interconnect.Config {
+	return interconnect.Config{
+		Nodes: nodes, GPUsPerNode: 8, Kind: interconnect.NVSwitch, ComputeCapability: 90, CPU: "intel",
 		NVLinks: 18, NVLinkBandwidth: 25e9, NVLinkLatency: sim.Microsecond,
 		PCIeGen: 5, GPUsPerSwitch: 1, NICs: 8, NICBandwidth: 50e9, NICLatency: 5 * sim.Microsecond,
 	}
 }
 
-func devices(n int) []int {
-	d := make([]int, n)
-	for i := range d {
-		d[i] = i
-	}
-	return d
+func build(t testing.TB, c interconnect.Config) *interconnect.Topology {
+	top, err := interconnect.Build(c)
+	require.NoError(t, err)
+	return top
+}
+
+// group is NCCL on a topology with the communicator of its first devices.
+func group(t testing.TB, top *interconnect.Topology, n int, s nccl.Settings) (*nccl.Library, *nccl.Communicator) {
+	lib, err := nccl.New(top, s)
+	require.NoError(t, err)
+	c, err := lib.Communicator(nccl.AllReduce, nccl.First(n))
+	require.NoError(t, err)
+	return lib, c
 }
 
 func TestRingAllReduceClosedForm(t *testing.T) {
-	top, err := Build(h100Node(1))
+	top, err := interconnect.Build(h100Node(1))
 	require.NoError(t, err)
 	for _, p := range []int{2, 4, 8} {
-		c, err := top.Communicator(devices(p), Settings{Model: "ideal"})
-		require.NoError(t, err)
+		_, c := group(t, top, p, nccl.Settings{Model: "ideal"})
 		for _, size := range []int64{8, 1 << 10, 1 << 20, 1 << 30} {
-			plan := c.Plan(AllReduce, size)
+			plan := c.Plan(nccl.AllReduce, size)
 			alpha := sim.Microsecond
 			want := 2*sim.Time(p-1)*alpha + sim.TransferTime(2*int64(p-1)*size/int64(p), 450e9)
-			require.Equal(t, want, plan.Uncontended(top))
-			require.Equal(t, want, runOne(t, top, &plan))
+			require.Equal(t, want, plan.Uncontended())
+			require.Equal(t, want, runOne(t, top, &plan.Transfer))
 		}
 	}
 }
 
-func runOne(t *testing.T, top *Topology, plans ...*Plan) sim.Time {
+func runOne(t *testing.T, top *interconnect.Topology, plans ...*interconnect.Transfer) sim.Time {
 	var e sim.Engine
-	n := NewNetwork(&e, top)
+	n := interconnect.NewNetwork(&e, top)
 	c := &collector{at: map[uint32]sim.Time{}}
 	id := e.Register(c)
 	for i, p := range plans {
 		n.Start(p, id, 0, uint32(i))
 	}
 	require.NoError(t, e.Run(context.Background()))
-	require.Zero(t, n.Active())
 	require.Len(t, c.at, len(plans))
 	return c.at[0]
 }
 
 func TestTwoSendsShareALink(t *testing.T) {
-	top, err := Build(h100Node(2))
+	top, err := interconnect.Build(h100Node(2))
 	require.NoError(t, err)
-	p := top.SendPlan(0, 8, 1<<30, Settings{})
-	alone := runOne(t, top, &p)
-	both := runOne(t, top, &p, &p)
+	lib, _ := group(t, top, 16, nccl.Settings{})
+	p := lib.Send(0, 8, 1<<30)
+	alone := runOne(t, top, &p.Transfer)
+	both := runOne(t, top, &p.Transfer, &p.Transfer)
 	require.InEpsilon(t, float64(2*(alone-p.Latency)), float64(both-p.Latency), 1e-9)
 }

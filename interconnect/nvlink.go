@@ -4,7 +4,7 @@ import "fmt"
 
 // addNVLink adds the NVLinks of a node: ports to the switches, or a direct
 // link for every joined pair.
-func (n *nodeShape) addNVLink(c *Config) {
+func (n *domainShape) addNVLink(c *Config) {
 	n.mesh = newLinkTable(len(n.gpus))
 	n.bonded = bondsOf(c)
 	one := Link{
@@ -33,7 +33,7 @@ func (n *nodeShape) addNVLink(c *Config) {
 	}
 }
 
-func (n *nodeShape) addSwitchedNVLink(one Link, links int) {
+func (n *domainShape) addSwitchedNVLink(one Link, links int) {
 	for g := range n.gpus {
 		l := one
 		l.Capacity *= float64(links)

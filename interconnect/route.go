@@ -1,31 +1,74 @@
 package interconnect
 
-// route is a way from one device to another under a P2P level.
-type route struct {
-	uses []LinkUse
-	kind PathType
+import "trainsim/sim"
+
+// Route is a way from one device to another.
+type Route struct {
+	Uses []LinkUse // in order
+	Type PathType  // as it is taken, through host memory among others
 }
 
-// Path returns the links from device a to device b in order, as NCCL's default
-// settings choose them; none for a == b.
-func (t *Topology) Path(a, b int) []LinkID {
-	r := t.route(a, b, t.p2pLevel(Settings{}, len(t.node.visible)))
-	links := make([]LinkID, len(r.uses))
-	for i, u := range r.uses {
-		links[i] = u.Link
+// Route returns the way from a to b when peer-to-peer copies are allowed up to
+// level; none for a == b.
+func (t *Topology) Route(a, b int, level PathType) Route {
+	if a == b {
+		return Route{}
 	}
-	return links
+	domain := t.DomainOf(a)
+	apart := level < PathNVL && t.TrayOf(a) != t.TrayOf(b) && t.Cards() > 0
+	if apart || domain != t.DomainOf(b) {
+		to := t.Card(b)
+		return Route{Uses: t.RouteOver(a, t.SendingCard(a, to), b, to), Type: PathNET}
+	}
+	kind, uses := t.domain.route(t.gpu(a), t.gpu(b), level)
+	return Route{Uses: t.append(uses[:0], domain, uses), Type: kind}
 }
 
 // PathType returns the class of the way from a to b.
 func (t *Topology) PathType(a, b int) PathType {
-	if t.NodeOf(a) != t.NodeOf(b) {
+	if t.DomainOf(a) != t.DomainOf(b) {
 		return PathNET
 	}
-	return t.node.pathType(t.local(a), t.local(b))
+	return t.domain.pathType(t.gpu(a), t.gpu(b))
 }
 
-func (n *nodeShape) pathType(a, b int) PathType {
+// NVLinks returns how many NVLinks join two devices of a domain, directly or
+// through NVSwitches.
+func (t *Topology) NVLinks(a, b int) int { return t.domain.bonded[t.gpu(a)][t.gpu(b)] }
+
+// NVLinksVia returns how many NVLinks there are on the way between two devices
+// of a domain, over a third where none join them.
+func (t *Topology) NVLinksVia(a, b int) int {
+	if k := t.NVLinks(a, b); k > 0 {
+		return k
+	}
+	n, from, to := &t.domain, t.gpu(a), t.gpu(b)
+	over := n.relay(from, to)
+	return min(n.bonded[from][over], n.bonded[over][to])
+}
+
+// NVLinksOf returns the number of NVLinks of a GPU.
+func (t *Topology) NVLinksOf() int { return t.domain.nvlinks }
+
+// Switched says whether NVSwitches join the GPUs of a domain.
+func (t *Topology) Switched() bool { return switched(&t.cfg) }
+
+// SwitchPorts returns the links from a device to its NVSwitches and back.
+func (t *Topology) SwitchPorts(device int) (out, in LinkID) {
+	p, domain := t.domain.gpus[t.gpu(device)].nvlink, t.DomainOf(device)
+	return t.global(domain, p.up), t.global(domain, p.down)
+}
+
+// Latency returns the sum of the latencies of a route's links.
+func (t *Topology) Latency(uses []LinkUse) sim.Time {
+	var sum sim.Time
+	for _, u := range uses {
+		sum += t.links[u.Link].Latency
+	}
+	return sum
+}
+
+func (n *domainShape) pathType(a, b int) PathType {
 	switch {
 	case a == b:
 		return PathSelf
@@ -38,7 +81,7 @@ func (n *nodeShape) pathType(a, b int) PathType {
 }
 
 // relay returns the GPU through which NVLink joins a and b best, none without.
-func (n *nodeShape) relay(a, b int) int {
+func (n *domainShape) relay(a, b int) int {
 	best, width := none, 0
 	for c := range n.gpus {
 		if w := min(n.bonded[a][c], n.bonded[c][b]); c != a && c != b && w > width {
@@ -48,28 +91,8 @@ func (n *nodeShape) relay(a, b int) int {
 	return best
 }
 
-// route returns the way from a to b when peer-to-peer copies are allowed up to
-// level.
-func (t *Topology) route(a, b int, level PathType) route {
-	if a == b {
-		return route{}
-	}
-	na, nb := t.NodeOf(a), t.NodeOf(b)
-	if na != nb {
-		return route{uses: t.netRoute(na, t.local(a), nb, t.local(b)), kind: PathNET}
-	}
-	if level < PathNVL && t.trayOf(a) != t.trayOf(b) && len(t.node.nics) > 0 {
-		return route{uses: t.netRoute(na, t.local(a), nb, t.local(b)), kind: PathNET}
-	}
-	kind, uses := t.node.route(t.local(a), t.local(b), level)
-	for i := range uses {
-		uses[i].Link = t.global(na, uses[i].Link)
-	}
-	return route{uses: uses, kind: kind}
-}
-
-// route returns the way between two GPUs of the node, in the shape's links.
-func (n *nodeShape) route(a, b int, level PathType) (PathType, []LinkUse) {
+// route returns the way between two GPUs of a domain, in the shape's links.
+func (n *domainShape) route(a, b int, level PathType) (PathType, []LinkUse) {
 	kind := n.pathType(a, b)
 	w := way{n: n}
 	switch {
@@ -92,7 +115,7 @@ func (n *nodeShape) route(a, b int, level PathType) (PathType, []LinkUse) {
 
 // way collects the links of a route.
 type way struct {
-	n    *nodeShape
+	n    *domainShape
 	uses []LinkUse
 }
 

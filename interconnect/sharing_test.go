@@ -15,7 +15,7 @@ type run struct {
 	engine sim.Engine
 	net    *Network
 	ends   map[uint32]sim.Time
-	plans  []*Plan
+	plans  []*Transfer
 	id     sim.HandlerID
 }
 
@@ -36,14 +36,14 @@ func (r *run) Handle(k *sim.Engine, kind uint16, arg uint32) error {
 	return nil
 }
 
-func (r *run) start(at sim.Time, p *Plan) {
+func (r *run) start(at sim.Time, p *Transfer) {
 	r.plans = append(r.plans, p)
 	r.engine.At(at, r.id, 0, uint32(len(r.plans)-1))
 }
 
 func (r *run) finish(t *testing.T) []sim.Time {
 	require.NoError(t, r.engine.Run(context.Background()))
-	require.Zero(t, r.net.Active())
+	require.Len(t, r.net.free, len(r.net.flows))
 	ends := make([]sim.Time, len(r.plans))
 	for i := range ends {
 		end, ok := r.ends[uint32(i)]
@@ -53,9 +53,8 @@ func (r *run) finish(t *testing.T) []sim.Time {
 	return ends
 }
 
-func onLink(top *Topology, bytes int64, uses ...LinkUse) *Plan {
-	p := top.Custom(0, bytes, 0, uses)
-	return &p
+func onLink(top *Topology, bytes int64, uses ...LinkUse) *Transfer {
+	return custom(top, 0, bytes, 0, uses)
 }
 
 func TestEqualTransfersFinishTogether(t *testing.T) {
@@ -110,23 +109,23 @@ func TestMeetingOnOneLink(t *testing.T) {
 
 func TestCapLeavesRoomToOthers(t *testing.T) {
 	top := bareTopology([]float64{1e9})
-	slow := top.Custom(0, 1000, 1e8, []LinkUse{{0, 1}})
+	slow := custom(top, 0, 1000, 1e8, []LinkUse{{0, 1}})
 	r := newRun(top)
-	r.start(0, &slow)
+	r.start(0, slow)
 	r.start(0, onLink(top, 1800, LinkUse{0, 1}))
 	assert.Equal(t, []sim.Time{10 * sim.Microsecond, 2 * sim.Microsecond}, r.finish(t))
 }
 
 func TestLatencyComesFirst(t *testing.T) {
 	top := bareTopology([]float64{1e9})
-	late := top.Custom(sim.Microsecond, 1000, 0, []LinkUse{{0, 1}})
+	late := custom(top, sim.Microsecond, 1000, 0, []LinkUse{{0, 1}})
 	r := newRun(top)
-	r.start(0, &late)
+	r.start(0, late)
 	r.start(0, onLink(top, 1000, LinkUse{0, 1}))
 	assert.Equal(t, []sim.Time{2 * sim.Microsecond, sim.Microsecond}, r.finish(t), "the link is free while latency is paid")
-	nothing := top.Custom(sim.Microsecond, 0, 0, nil)
+	nothing := custom(top, sim.Microsecond, 0, 0, nil)
 	r = newRun(top)
-	r.start(5, &nothing)
+	r.start(5, nothing)
 	assert.Equal(t, []sim.Time{5 + sim.Microsecond}, r.finish(t))
 }
 
@@ -144,10 +143,14 @@ func TestCapacityChanges(t *testing.T) {
 	assert.Equal(t, []sim.Time{5 * sim.Microsecond}, r.finish(t), "a transfer that starts on a slowed link")
 }
 
-func TestTimesStandsForMany(t *testing.T) {
+func TestOneStandsForMany(t *testing.T) {
 	top := bareTopology([]float64{1e9, 1e9})
 	one := onLink(top, 1000, LinkUse{0, 1}, LinkUse{1, 0.1})
-	four := one.Times(top, 4)
+	var links []LinkUse
+	for _, u := range one.Links {
+		links = append(links, LinkUse{u.Link, 4 * u.Weight})
+	}
+	four := one.Over(top, links)
 	r := newRun(top)
 	for range 4 {
 		r.start(0, one)
@@ -158,95 +161,5 @@ func TestTimesStandsForMany(t *testing.T) {
 	r.start(0, &four)
 	r.start(0, onLink(top, 1000, LinkUse{0, 1}))
 	assert.Equal(t, []sim.Time{want[0], want[4]}, r.finish(t))
-	assert.Equal(t, sim.Time(4*sim.Microsecond), four.Uncontended(top))
-}
-
-// TestBytesAreConserved compares what the links carried with what the plans
-// put on them, and the record of rates with both.
-func TestBytesAreConserved(t *testing.T) {
-	top, err := Build(h100Node(2))
-	require.NoError(t, err)
-	c, err := top.Communicator(devices(16), Settings{})
-	require.NoError(t, err)
-	r := newRun(top)
-	recorded := make([]float64, len(top.Links()))
-	rate, since := make([]float64, len(recorded)), make([]sim.Time, len(recorded))
-	r.net.Record(func(at sim.Time, l LinkID, x float64) {
-		recorded[l] += rate[l] * (at - since[l]).Seconds()
-		rate[l], since[l] = x, at
-		require.LessOrEqual(t, x, top.Links()[l].Capacity*(1+1e-9))
-	})
-	want := make([]float64, len(recorded))
-	for i := range 40 {
-		p := c.Plan([]Op{AllReduce, AllGather, AllToAll}[i%3], 1<<20+int64(i)<<14)
-		if i%4 == 3 {
-			p = top.SendPlan(i%16, (i*7+8)%16, 1<<22, Settings{})
-		}
-		for _, u := range p.Links {
-			want[u.Link] += u.Weight * float64(p.Bytes)
-		}
-		r.start(sim.Time(i)*5*sim.Microsecond, &p)
-	}
-	ends := r.finish(t)
-	used := 0
-	for _, u := range r.net.Utilisation() {
-		used++
-		assert.InEpsilon(t, want[u.Link], u.Bytes, 1e-9)
-		assert.InEpsilon(t, want[u.Link], recorded[u.Link], 1e-6, top.Links()[u.Link].Name)
-		assert.LessOrEqual(t, u.Bytes, top.Links()[u.Link].Capacity*u.Busy.Seconds()*(1+1e-9))
-	}
-	assert.Greater(t, used, 50)
-	again := newRun(top)
-	again.plans = r.plans
-	for i := range r.plans {
-		again.engine.At(sim.Time(i)*5*sim.Microsecond, again.id, 0, uint32(i))
-	}
-	assert.Equal(t, ends, again.finish(t), "two runs are equal")
-}
-
-// TestScaling doubles every rate and halves every latency: all ends halve.
-func TestScaling(t *testing.T) {
-	ends := func(factor int64) []sim.Time {
-		cfg := h100Node(2)
-		top, err := Build(cfg)
-		require.NoError(t, err)
-		for i := range top.links {
-			top.links[i].Capacity *= float64(factor)
-			top.links[i].Latency = 4 * sim.Microsecond / sim.Time(factor)
-		}
-		c, err := top.Communicator(devices(16), Settings{Model: "ideal"})
-		require.NoError(t, err)
-		r := newRun(top)
-		for i := range 20 {
-			p := c.Plan(AllReduce, int64(1+i)<<20)
-			r.start(sim.Time(i)*8*sim.Microsecond/sim.Time(factor), &p)
-		}
-		return r.finish(t)
-	}
-	slow, fast := ends(1), ends(2)
-	for i := range slow {
-		assert.InDelta(t, float64(slow[i])/2, float64(fast[i]), 50)
-	}
-}
-
-func TestNoAllocationInSteadyState(t *testing.T) {
-	top, err := Build(h100Node(1))
-	require.NoError(t, err)
-	c, err := top.Communicator(devices(4), Settings{})
-	require.NoError(t, err)
-	p := c.Plan(AllReduce, 1<<20)
-	var e sim.Engine
-	r := &repeater{n: NewNetwork(&e, top), plans: []*Plan{&p, &p, &p}}
-	r.id = e.Register(r)
-	round := func() {
-		r.left = 100
-		for i := range r.plans {
-			r.n.Start(&p, r.id, 0, uint32(i))
-		}
-		if err := e.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
-	}
-	round()
-	assert.Zero(t, testing.AllocsPerRun(10, round))
+	assert.Equal(t, sim.Time(4*sim.Microsecond), four.Uncontended())
 }

@@ -77,33 +77,3 @@ func (s site) pathType(o site) PathType {
 	}
 	return PathSYS
 }
-
-// chooseNICs gives each GPU its nearest card; cards that are equally near are
-// dealt out in order.
-func (n *nodeShape) chooseNICs(c *Config) {
-	if len(n.nics) == 0 {
-		return
-	}
-	for g := range n.gpus {
-		near := n.nearNICs(g)
-		n.gpus[g].nic = near[g*len(near)/len(n.gpus)]
-		if c.NICAffinity == Rail && c.Topology == nil {
-			n.gpus[g].nic = g * len(n.nics) / len(n.gpus)
-		}
-	}
-}
-
-// nearNICs returns the cards that are nearest to a GPU.
-func (n *nodeShape) nearNICs(gpu int) []int {
-	best := PathNET
-	var near []int
-	for i := range n.nics {
-		switch t := n.gpus[gpu].pathType(n.nics[i].site); {
-		case t < best:
-			best, near = t, append(near[:0], i)
-		case t == best:
-			near = append(near, i)
-		}
-	}
-	return near
-}

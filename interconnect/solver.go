@@ -51,7 +51,7 @@ func (n *Network) collect() {
 	}
 	for next := 0; next < len(s.flows); next++ {
 		f := &n.flows[s.flows[next]]
-		for _, u := range f.plan.Links {
+		for _, u := range f.transfer.Links {
 			if len(n.links[u.Link].flows) > 1 {
 				n.visit(u.Link)
 			}
@@ -106,7 +106,7 @@ func (n *Network) prepare() {
 	s := &n.solver
 	s.rate, s.limit, s.scale, s.open = s.rate[:0], s.limit[:0], s.scale[:0], s.open[:0]
 	for i, slot := range s.flows {
-		limit, scale := n.measures(n.flows[slot].plan)
+		limit, scale := n.measures(n.flows[slot].transfer)
 		s.rate, s.open = append(s.rate, -1), append(s.open, int32(i))
 		s.limit, s.scale = append(s.limit, limit), append(s.scale, scale)
 	}
@@ -121,11 +121,11 @@ func (n *Network) prepare() {
 	}
 }
 
-// measures returns a plan's own limit, which is its cap or the room on a link
+// measures returns a transfer's own limit, which is its cap or the room on a link
 // that nobody shares with it, and its scale: the progress for one byte on the
 // shared link that it loads most for the link's capacity. Two transfers that
 // meet on one link thus get equal parts of it, whatever else each crosses.
-func (n *Network) measures(p *Plan) (limit, scale float64) {
+func (n *Network) measures(p *Transfer) (limit, scale float64) {
 	limit, scale = math.Inf(1), 1
 	if p.Cap > 0 {
 		limit = p.Cap
@@ -188,7 +188,7 @@ func (n *Network) freeze(level float64) {
 func (n *Network) release(f int32) {
 	s := &n.solver
 	rate, scale := s.rate[f], s.scale[f]
-	for _, u := range n.flows[s.flows[f]].plan.Links {
+	for _, u := range n.flows[s.flows[f]].transfer.Links {
 		if n.links[u.Link].mark != s.stamp {
 			continue
 		}
@@ -207,7 +207,7 @@ func (n *Network) retime() {
 	for i, slot := range s.flows {
 		f := &n.flows[slot]
 		if f.state == alone {
-			f.state = shared_
+			f.state = contended
 			f.index = int32(len(n.contended))
 			n.contended = append(n.contended, slot)
 		}
@@ -235,7 +235,7 @@ func fluidTime(left, rate float64) sim.Time {
 func (n *Network) reportComponent() {
 	s := &n.solver
 	for _, slot := range s.flows {
-		n.report(n.flows[slot].plan.Links)
+		n.report(n.flows[slot].transfer.Links)
 	}
 	for _, l := range s.links {
 		n.report([]LinkUse{{Link: l}})

@@ -2,7 +2,6 @@ package interconnect
 
 import (
 	"fmt"
-	"sync"
 
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
@@ -48,12 +47,9 @@ type LinkUse struct {
 type Topology struct {
 	cfg    Config // with defaults; a node of it is an NVLink domain
 	given  Config // as given, with defaults
-	node   nodeShape
+	domain domainShape
 	links  []Link
 	fabric fabricShape
-
-	mu    sync.Mutex
-	sends map[sendKey]*sendWay
 }
 
 // Build makes the topology of a configuration. The error joins all problems
@@ -64,10 +60,10 @@ func Build(c Config) (*Topology, error) {
 	}
 	given := c.withDefaults()
 	c, trays := given.byDomain()
-	t := &Topology{cfg: c, given: given, node: newNodeShape(&c, trays)}
-	for n := range c.Nodes {
-		for i, l := range t.node.links {
-			l.Name = fmt.Sprintf("node%d/%s", n*trays+t.node.tray[i], l.Name)
+	t := &Topology{cfg: c, given: given, domain: newDomainShape(&c, trays)}
+	for d := range c.Nodes {
+		for i, l := range t.domain.links {
+			l.Name = fmt.Sprintf("node%d/%s", d*trays+t.domain.tray[i], l.Name)
 			t.links = append(t.links, l)
 		}
 	}
@@ -76,11 +72,11 @@ func Build(c Config) (*Topology, error) {
 }
 
 // Config returns the configuration with all defaults written out.
-func (t *Topology) Config() Config { return t.given }
+func (t *Topology) Config() *Config { return &t.given }
 
-// generation returns that of the GPUs.
-func (t *Topology) generation() *generation.Generation {
-	return generation.Of(t.cfg.ComputeCapability)
+// Generation returns that of the GPUs.
+func (t *Topology) Generation() *generation.Generation {
+	return generation.Of(t.given.ComputeCapability)
 }
 
 // Links returns all links, indexed by LinkID. The caller must not change them.
@@ -89,7 +85,7 @@ func (t *Topology) Links() []Link { return t.links }
 // Devices returns the number of GPUs that a job sees in the whole cluster.
 // Devices are numbered node by node.
 func (t *Topology) Devices() int {
-	return t.given.Nodes * (len(t.node.visible) / t.node.trays)
+	return t.given.Nodes * (t.PerDomain() / t.domain.trays)
 }
 
 // Nodes returns the number of machines.
@@ -99,14 +95,17 @@ func (t *Topology) Nodes() int { return t.given.Nodes }
 // several nodes, nodes elsewhere.
 func (t *Topology) Domains() int { return t.cfg.Nodes }
 
-// NodeOf returns the NVLink domain that a device is in: its machine, or its
+// PerDomain returns the number of GPUs that a job sees in an NVLink domain.
+func (t *Topology) PerDomain() int { return len(t.domain.visible) }
+
+// DomainOf returns the NVLink domain that a device is in: its machine, or its
 // rack where NVSwitches join several machines.
-func (t *Topology) NodeOf(device int) int { return device / len(t.node.visible) }
+func (t *Topology) DomainOf(device int) int { return device / t.PerDomain() }
 
-// local returns the physical GPU of a device inside its node.
-func (t *Topology) local(device int) int { return t.node.visible[device%len(t.node.visible)] }
+// gpu returns the physical GPU of a device inside its domain.
+func (t *Topology) gpu(device int) int { return t.domain.visible[device%t.PerDomain()] }
 
-// global turns a link of the node's shape into the link of one node.
-func (t *Topology) global(node int, l LinkID) LinkID {
-	return LinkID(node*len(t.node.links)) + l
+// global turns a link of the domain's shape into the link of one domain.
+func (t *Topology) global(domain int, l LinkID) LinkID {
+	return LinkID(domain*len(t.domain.links)) + l
 }

@@ -1,175 +1,49 @@
 package interconnect
 
-import (
-	"sort"
+import "sort"
 
-	"trainsim/sim"
-)
-
-// pattern is which links a collective uses and how much.
-type pattern uint8
-
-const (
-	onRings  pattern = iota // every edge of the rings carries the same
-	onChains                // the same without the edge that closes each ring
-	onPairs                 // every rank sends to every other
-	onShift                 // every rank sends to the next one
-	onSwitch                // NVLink SHARP: through the switches, and between nodes by trees
-	onTrees                 // chains inside nodes, double trees between them
-)
-
-// trafficKey names what traffic depends on.
-type trafficKey struct {
-	op       Op
-	pattern  pattern
-	protocol Protocol
-}
-
-// traffic is what one operation puts on links, scaled so that the bottleneck's
+// Traffic is what an operation puts on links, scaled so that the bottleneck's
 // weight is 1.
-type traffic struct {
-	uses       []LinkUse
-	unit       float64 // bytes on the bottleneck for one byte of the full vector
-	bottleneck LinkID
-	hop        sim.Time // the slowest hop
+type Traffic struct {
+	Uses []LinkUse
+	// Unit is the bytes on the bottleneck for one byte of the operation.
+	Unit float64
+	// Bottleneck is the link that carries most for its capacity; -1 without links.
+	Bottleneck LinkID
 }
 
-// wire is how many bytes a protocol moves for one byte of data: LL sends 4
-// bytes of flag with 4 of data, LL128 8 with 120.
-var wire = [numProtocols]float64{LL: 2, LL128: 128.0 / 120, Simple: 1}
-
-// trafficOf returns an operation's traffic under a pattern and a protocol.
-func (c *Communicator) trafficOf(op Op, pt pattern, pr Protocol) *traffic {
-	key := trafficKey{op, pt, pr}
-	if tr := c.traffic[key]; tr != nil {
-		return tr
-	}
-	acc := newAccumulator(c.t)
-	tr := &traffic{}
-	factor := wire[pr] * op.BusFactor(len(c.devices))
-	switch pt {
-	case onRings, onChains:
-		tr.hop = c.addRings(acc, factor, pt == onChains)
-	case onPairs:
-		tr.hop = c.addPairs(acc, factor)
-	case onShift:
-		tr.hop = c.addShift(acc, factor)
-	case onSwitch:
-		c.addSwitchTraffic(acc, op)
-	case onTrees:
-		c.addChains(acc, 2*wire[pr])
-		c.addNetTrees(acc, wire[pr])
-	}
-	tr.uses, tr.unit, tr.bottleneck = c.t.normalise(acc.uses())
-	c.traffic[key] = tr
-	return tr
-}
-
-// addRings adds the edges of all rings. It returns the slowest hop.
-func (c *Communicator) addRings(acc *accumulator, factor float64, chain bool) sim.Time {
-	var slowest sim.Time
-	for i := range c.rings {
-		r := &c.rings[i]
-		for j, a := range r.order {
-			if chain && j == len(r.order)-1 {
-				break
-			}
-			uses := c.hop(r, a, r.order[(j+1)%len(r.order)])
-			acc.add(uses, factor*r.share)
-			slowest = max(slowest, c.t.pathLatency(uses))
-		}
-	}
-	return slowest
-}
-
-// addSwitchTraffic adds a collective that the NVSwitches reduce or multicast:
-// a GPU puts its data out once and takes the result in once; the part of the
-// vector for which a GPU is the head goes out, or comes in, once more. Between
-// nodes each vector goes up and down two half trees.
-func (c *Communicator) addSwitchTraffic(acc *accumulator, op Op) {
-	for _, g := range c.groups {
-		heads := min(len(g.devices), maxHeads)
-		for i, d := range g.devices {
-			head := 0.0
-			if i < heads {
-				head = 1 / float64(heads)
-			}
-			out, in := 1.0, head
-			switch op {
-			case AllGather:
-				out, in = head, 1
-			case AllReduce:
-				out, in = 1+head, 1+head
-			}
-			p := c.t.node.gpus[c.t.local(d)].nvlink
-			acc.add([]LinkUse{{c.t.global(g.node, p.up), out}, {c.t.global(g.node, p.down), in}}, 1)
-		}
-	}
-	if len(c.groups) > 1 {
-		c.addNetTrees(acc, 1)
-	}
-}
-
-// addChains adds the hops inside nodes of a tree's chain, which carry the vector up
-// and down again.
-func (c *Communicator) addChains(acc *accumulator, factor float64) {
-	for i := range c.rings {
-		r := &c.rings[i]
-		for j, a := range r.order {
-			if b := r.order[(j+1)%len(r.order)]; c.t.NodeOf(a) == c.t.NodeOf(b) {
-				acc.add(c.hop(r, a, b), factor*r.share)
-			}
-		}
-	}
-}
-
-// addNetTrees adds what double trees between nodes put on the cards: 2(m-1)/m
-// of the vector in and out of each of m nodes on average, as a ring does, split
-// over the node's cards.
-func (c *Communicator) addNetTrees(acc *accumulator, wire float64) {
-	m := len(c.groups)
-	factor := wire * 2 * float64(m-1) / float64(m)
-	for i := range c.rings {
-		r := &c.rings[i]
-		for j, a := range r.order {
-			b := r.order[(j+1)%len(r.order)]
-			if c.t.NodeOf(a) != c.t.NodeOf(b) {
-				acc.add(c.hop(r, a, b), factor*r.share)
-			}
-		}
-	}
-}
-
-// normalise scales weights so that the bottleneck's is 1; unit is what it was.
-func (t *Topology) normalise(uses []LinkUse) (scaled []LinkUse, unit float64, bottleneck LinkID) {
-	bottleneck, unit = none, 1
+// Traffic scales what one byte of an operation puts on links.
+func (t *Topology) Traffic(uses []LinkUse) Traffic {
+	tr := Traffic{Uses: uses, Unit: 1, Bottleneck: none}
 	load := 0.0
 	for _, u := range uses {
 		if x := u.Weight / t.links[u.Link].Capacity; x > load {
-			load, unit, bottleneck = x, u.Weight, u.Link
+			load, tr.Unit, tr.Bottleneck = x, u.Weight, u.Link
 		}
 	}
-	if unit == 1 {
-		return uses, unit, bottleneck
+	if tr.Unit == 1 {
+		return tr
 	}
-	scaled = make([]LinkUse, len(uses))
+	tr.Uses = make([]LinkUse, len(uses))
 	for i, u := range uses {
-		scaled[i] = LinkUse{u.Link, u.Weight / unit}
+		tr.Uses[i] = LinkUse{u.Link, u.Weight / tr.Unit}
 	}
-	return scaled, unit, bottleneck
+	return tr
 }
 
-// accumulator sums the weights of links.
-type accumulator struct {
+// Loads sums up what several routes put on links.
+type Loads struct {
 	weight  []float64
 	touched []LinkID
 }
 
-func newAccumulator(t *Topology) *accumulator {
-	return &accumulator{weight: make([]float64, len(t.links))}
+// NewLoads returns empty sums.
+func (t *Topology) NewLoads() *Loads {
+	return &Loads{weight: make([]float64, len(t.links))}
 }
 
-func (a *accumulator) add(uses []LinkUse, factor float64) {
+// Add adds links, with factor times their weights.
+func (a *Loads) Add(uses []LinkUse, factor float64) {
 	for _, u := range uses {
 		if a.weight[u.Link] == 0 {
 			a.touched = append(a.touched, u.Link)
@@ -178,8 +52,8 @@ func (a *accumulator) add(uses []LinkUse, factor float64) {
 	}
 }
 
-// uses returns the sums in the order of the links.
-func (a *accumulator) uses() []LinkUse {
+// Uses returns the sums in the order of the links.
+func (a *Loads) Uses() []LinkUse {
 	sort.Slice(a.touched, func(i, j int) bool { return a.touched[i] < a.touched[j] })
 	out := make([]LinkUse, len(a.touched))
 	for i, l := range a.touched {

@@ -1,6 +1,7 @@
 package interconnect
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -74,7 +75,7 @@ func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
 	if c.PCIeGen != 0 && (c.PCIeGen < 1 || c.PCIeGen > 6) {
 		bad("pcie_gen", "%d is no PCIe generation; write 1 to 6", c.PCIeGen)
 	}
-	if _, ok := socketRates[c.cpu()]; !ok {
+	if _, ok := socketRates[cmp.Or(c.CPU, defaultCPU)]; !ok {
 		bad("cpu", "unknown processor %q; write intel, intel-skylake, intel-sapphire-rapids, intel-emerald-rapids, amd or arm", c.CPU)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/topo"
 	"trainsim/sim/step"
 )
 
@@ -25,7 +26,7 @@ func (l *loader) topology(cfg *step.Config) {
 		}
 		text = string(file)
 	}
-	m, err := interconnect.ParseTopo(strings.NewReader(text))
+	m, err := topo.Parse(strings.NewReader(text))
 	if err != nil {
 		l.topologyError(n, text, err)
 		return
@@ -40,7 +41,7 @@ func (l *loader) topology(cfg *step.Config) {
 // key when it stands in the scenario.
 func (l *loader) topologyError(n *node, text string, err error) {
 	l.dec.bad["cluster"] = true
-	var place *interconnect.TopoError
+	var place *topo.Error
 	if text == n.text || !errors.As(err, &place) || place.Line == 0 {
 		l.out.add(n.at, "cluster.topology", "%v", err)
 		return

@@ -28,7 +28,7 @@ func (e *event) before(o *event) bool {
 	return e.at < o.at || (e.at == o.at && e.seq < o.seq)
 }
 
-// least returns 1 if e is before o and 0 otherwise, without a branch: the two
+// less returns 1 if e is before o and 0 otherwise, without a branch: the two
 // words are compared as one 128-bit number. No event lies before time 0.
 func (e *event) less(o *event) int {
 	_, borrow := bits.Sub64(e.seq, o.seq, 0)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -10,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/interconnect"
-	"trainsim/plots"
+	"trainsim/interconnect/bench"
+	"trainsim/interconnect/nccl"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
 	"trainsim/sim"
@@ -24,7 +24,7 @@ type collectiveCommand struct {
 	nicBandwidth           string
 	sizes                  string
 	with                   []string
-	nccl                   interconnect.Settings
+	nccl                   nccl.Settings
 	plot                   string
 }
 
@@ -78,52 +78,27 @@ func (c *collectiveCommand) register(cmd *cobra.Command) {
 	}
 }
 
-// collectiveTable is what the command prints.
-type collectiveTable struct {
-	Collective string          `json:"collective"`
-	Cluster    string          `json:"cluster"`
-	Ranks      int             `json:"ranks"`
-	Nodes      int             `json:"nodes"`
-	With       []string        `json:"with,omitempty"`
-	Memory     int64           `json:"nccl_bytes_per_gpu"`
-	Rows       []collectiveRow `json:"rows"`
-}
-
-// collectiveRow is one size.
-type collectiveRow struct {
-	Bytes      int64    `json:"bytes"`
-	Seconds    float64  `json:"seconds"`
-	AlgBW      float64  `json:"algbw_bytes_per_s"`
-	BusBW      float64  `json:"busbw_bytes_per_s"`
-	Algorithm  string   `json:"algorithm"`
-	Protocol   string   `json:"protocol"`
-	Channels   int      `json:"channels"`
-	Bottleneck string   `json:"bottleneck"`
-	LimitedBy  string   `json:"limited_by"` // latency, kernels or link
-	Alone      *float64 `json:"seconds_alone,omitempty"`
-	time       sim.Time
-}
-
 func (c *collectiveCommand) run(ctx context.Context, name string) error {
-	var op interconnect.Op
+	var op nccl.Op
 	if err := op.UnmarshalText([]byte(name)); err != nil {
 		return usagef("%w", err)
 	}
-	sizes, err := parseSizes(c.sizes)
+	sizes, err := bench.ParseSizes(c.sizes)
 	if err != nil {
 		return usagef("--sizes %s: %w", c.sizes, err)
 	}
 	if err := checkFigure(c.plot); err != nil {
 		return err
 	}
-	m, err := c.machine(op)
+	b, cluster, err := c.bench(op)
 	if err != nil {
 		return err
 	}
-	table, err := c.table(ctx, m, op, sizes)
+	table, err := b.Run(ctx, sizes)
 	if err != nil {
 		return err
 	}
+	table.Cluster, table.With = cluster, c.with
 	if c.json {
 		err = c.writeJSON(table)
 	} else {
@@ -146,50 +121,46 @@ func checkFigure(path string) error {
 	return usagef("--plot %s: write a name that ends in .%s", path, strings.Join(chart.Formats, ", ."))
 }
 
-// collectiveMachine is the cluster with the group that runs the collective.
-type collectiveMachine struct {
-	name     string
-	topology *interconnect.Topology
-	group    *interconnect.Communicator
-	others   []neighbour
-}
-
-// machine builds the cluster that the flags describe, for an operation.
-func (c *collectiveCommand) machine(op interconnect.Op) (*collectiveMachine, error) {
+// bench builds the cluster that the flags describe, with its name, and the ranks
+// that run an operation on it.
+func (c *collectiveCommand) bench(op nccl.Op) (b *bench.Bench, cluster string, err error) {
 	cfg, name, err := c.config()
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	perNode := cfg.GPUsPerNode
 	if cfg.Topology != nil {
 		perNode = cfg.Topology.GPUs()
 	}
 	if c.ranks < 0 || c.nodes < 0 {
-		return nil, usagef("--ranks and --nodes are numbers from 1")
+		return nil, "", usagef("--ranks and --nodes are numbers from 1")
 	}
 	if cfg.Nodes = c.nodes; cfg.Nodes == 0 {
 		cfg.Nodes = max(1, (c.ranks+perNode-1)/max(perNode, 1))
 	}
 	if err := c.network(cfg); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	top, err := interconnect.Build(*cfg)
 	if err != nil {
-		return nil, badInput(err)
+		return nil, "", badInput(err)
 	}
 	ranks := c.ranks
 	if ranks == 0 {
 		ranks = top.Devices()
 	}
 	if ranks > top.Devices() {
-		return nil, usagef("--ranks %d: the %d nodes have %d GPUs; raise --nodes", ranks, cfg.Nodes, top.Devices())
+		return nil, "", usagef("--ranks %d: the %d nodes have %d GPUs; raise --nodes", ranks, cfg.Nodes, top.Devices())
 	}
-	m := &collectiveMachine{name: name, topology: top}
-	if m.group, err = top.CommunicatorFor(op, firstDevices(ranks), c.nccl); err != nil {
-		return nil, usagef("%w", err)
+	if b, err = bench.New(top, c.nccl, op, ranks); err != nil {
+		return nil, "", usagef("%w", err)
 	}
-	m.others, err = c.neighbours(m)
-	return m, err
+	for _, text := range c.with {
+		if err := b.Beside(text); err != nil {
+			return nil, "", usagef("--with %s: %w", text, err)
+		}
+	}
+	return b, name, nil
 }
 
 // network puts the cards' rate into a cluster, and asks for what several nodes
@@ -246,40 +217,10 @@ func (c *collectiveCommand) config() (*interconnect.Config, string, error) {
 	return cfg, c.topology, nil
 }
 
-func firstDevices(n int) []int {
-	d := make([]int, n)
-	for i := range d {
-		d[i] = i
-	}
-	return d
-}
-
-// draw writes the figure.
-func (c *collectiveCommand) draw(t *collectiveTable) error {
-	curve := plots.Curve{Name: fmt.Sprintf("%s over %d GPUs", t.Collective, t.Ranks)}
-	for _, r := range t.Rows {
-		curve.Size = append(curve.Size, float64(r.Bytes))
-		curve.BusBW = append(curve.BusBW, r.BusBW)
-	}
-	title := fmt.Sprintf("%s: %s over %d GPUs", t.Cluster, t.Collective, t.Ranks)
-	if len(t.With) > 0 {
-		title += ", with " + strings.Join(t.With, " and ")
-	}
-	fig, err := plots.BusBW([]plots.Curve{curve}, chart.Options{Title: title})
-	if err != nil {
-		return err
-	}
-	if err := fig.Save(c.plot); err != nil {
-		return err
-	}
-	c.notef("wrote %s", c.plot)
-	return nil
-}
-
 // completeOps completes the names of the collectives.
 func completeOps(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var names []string
-	for op := interconnect.AllReduce; op <= interconnect.SendRecv; op++ {
+	for _, op := range nccl.Ops() {
 		names = append(names, op.String())
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp

@@ -9,13 +9,16 @@ import (
 	"strings"
 	"testing"
 
+	"trainsim/interconnect/bench"
+	"trainsim/interconnect/topo"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// topoFile is the table of a machine that package interconnect tests with.
+// topoFile is the table of a machine that package topo is tested with.
 func topoFile(name string) string {
-	return filepath.Join("..", "..", "interconnect", "testdata", "topo", name+".txt")
+	return filepath.Join("..", "..", "interconnect", "topo", "testdata", name+".txt")
 }
 
 func TestCollectiveTable(t *testing.T) {
@@ -37,7 +40,7 @@ func document(t *testing.T, into any, args ...string) {
 }
 
 func TestCollectiveJSON(t *testing.T) {
-	var table collectiveTable
+	var table bench.Table
 	document(t, &table, "collective", "allgather", "--cluster", "selene-a100-80gb", "--ranks", "16", "--sizes", "64K,1G")
 	assert.Equal(t, "all-gather", table.Collective)
 	assert.Equal(t, 2, table.Nodes)
@@ -58,7 +61,7 @@ func TestCollectivesShare(t *testing.T) {
 		for _, w := range with {
 			args = append(args, "--with", w)
 		}
-		var table collectiveTable
+		var table bench.Table
 		document(t, &table, args...)
 		row := table.Rows[0]
 		require.NotNil(t, row.Alone)
@@ -72,7 +75,7 @@ func TestCollectivesShare(t *testing.T) {
 }
 
 func TestCollectiveOnATopology(t *testing.T) {
-	var flat, apart collectiveTable
+	var flat, apart bench.Table
 	args := []string{"collective", "all-reduce", "--topology", topoFile("CONSTRUCTED-h200nvl-8gpu-2x4-islands"), "--gpu", "h200-sxm-141gb", "--sizes", "256M"}
 	document(t, &flat, args...)
 	document(t, &apart, append(args, "--algo", "Hierarchical")...)
@@ -85,7 +88,7 @@ func TestCollectiveOnATopology(t *testing.T) {
 // peer-to-peer copies reach half of 0.47 of the slot.
 func TestCollectiveOnATopologyWithTheGPUsSlots(t *testing.T) {
 	for gpu, want := range map[string]float64{"rtx4090-24gb": 5.87e9, "rtx3090-24gb": 5.87e9, "h100-pcie-80gb": 40.5e9, "a100-pcie-80gb": 19.5e9} {
-		var table collectiveTable
+		var table bench.Table
 		document(t, &table, "collective", "all-reduce", "--topology", topoFile("pcie-8gpu-pix-node-sys"), "--gpu", gpu, "--ranks", "2", "--sizes", "1G")
 		assert.InEpsilon(t, want, table.Rows[0].BusBW, 0.01, gpu)
 	}
@@ -98,7 +101,7 @@ func TestCollectiveOverCardsOfAGivenRate(t *testing.T) {
 		{"--topology", topoFile("a100-4gpu-nv4-4nic"), "--gpu", "a100-sxm4-80gb", "--ranks", "8"},
 		{"--cluster", "dgx-h100", "--ranks", "16"},
 	} {
-		var slow, fast collectiveTable
+		var slow, fast bench.Table
 		args := append([]string{"collective", "all-gather", "--sizes", "1G"}, machine...)
 		document(t, &slow, append(args, "--nic-bandwidth", "100Gb/s")...)
 		document(t, &fast, append(args, "--nic-bandwidth", "200Gb/s")...)
@@ -167,19 +170,6 @@ func TestUnknownGPUOfACommandLine(t *testing.T) {
 	}
 }
 
-func TestParseSizes(t *testing.T) {
-	sizes, err := parseSizes("1K..6K")
-	require.NoError(t, err)
-	assert.Equal(t, []int64{1024, 2048, 4096}, sizes)
-	sizes, err = parseSizes("8, 3KiB,2G")
-	require.NoError(t, err)
-	assert.Equal(t, []int64{8, 3072, 2 << 30}, sizes)
-	for _, bad := range []string{"", "K", "-1", "1..", "0", "1X", "99999999999999999999"} {
-		_, err := parseSizes(bad)
-		assert.Error(t, err, bad)
-	}
-}
-
 func TestTopoText(t *testing.T) {
 	r := trainsim("topo", topoFile("h100nvl-8gpu-4pairs-2nic"), "--gpu", "h100-nvl-94gb")
 	require.Equal(t, exitOK, r.code, r.stderr)
@@ -194,7 +184,7 @@ func TestTopoText(t *testing.T) {
 }
 
 func TestTopoJSON(t *testing.T) {
-	var d topoJSON
+	var d topo.Document
 	document(t, &d, "topo", topoFile("CONSTRUCTED-h200nvl-8gpu-2x4-islands"))
 	assert.Equal(t, 8, d.GPUs)
 	assert.Equal(t, 4, d.NICs)
@@ -203,8 +193,8 @@ func TestTopoJSON(t *testing.T) {
 	assert.Equal(t, [][]int{{0, 1, 2, 3}, {4, 5, 6, 7}}, d.Islands)
 	assert.Len(t, d.Ring, 8)
 	require.NotNil(t, d.Bottleneck)
-	assert.Equal(t, topoHop{3, 4, "SYS", 16e9}, *d.Bottleneck)
-	var one topoJSON
+	assert.Equal(t, topo.SlowestHop{From: 3, To: 4, Type: "SYS", BytesPerSec: 16e9}, *d.Bottleneck)
+	var one topo.Document
 	document(t, &one, "topo", topoFile("h100pcie-vm-1gpu-1nic"))
 	assert.Nil(t, one.Bottleneck)
 }

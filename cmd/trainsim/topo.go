@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/topo"
 	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
@@ -55,8 +56,8 @@ func (a *app) readTopo(path string) (*interconnect.Matrix, error) {
 	if path == "-" {
 		name = "standard input"
 	}
-	m, err := interconnect.ParseTopo(bytes.NewReader(text))
-	var at *interconnect.TopoError
+	m, err := topo.Parse(bytes.NewReader(text))
+	var at *topo.Error
 	switch {
 	case errors.As(err, &at) && at.Line > 0:
 		return nil, badInput(fmt.Errorf("%s:%d: %s", name, at.Line, at.Text))
@@ -86,26 +87,26 @@ func (t *topoCommand) run(path string) error {
 	if err != nil {
 		return badInput(err)
 	}
-	s, err := top.Survey()
+	s, err := topo.NewSurvey(top)
 	if err != nil {
 		return err
 	}
 	if t.json {
-		err = t.writeJSON(topoDocument(m, &s))
+		err = t.writeJSON(s.Document(m))
 	} else {
-		err = t.print(m, top, &s)
+		err = t.print(m, top, s)
 	}
 	if err != nil || t.plot == "" {
 		return err
 	}
-	return t.draw(path, m, &s)
+	return t.draw(path, m, s)
 }
 
 // draw writes the figure.
-func (t *topoCommand) draw(path string, m *interconnect.Matrix, s *interconnect.Survey) error {
+func (t *topoCommand) draw(path string, m *interconnect.Matrix, s *topo.Survey) error {
 	table := plots.TopologyChart{
-		Devices: append(append([]string(nil), m.GPUNames...), m.NICNames...), GPUs: m.GPUs(), Ring: s.Ring,
-		Subtitle: "tensor parallel: " + placement(s),
+		Devices: m.Names(), GPUs: m.GPUs(), Ring: s.Ring,
+		Subtitle: "tensor parallel: " + s.Placement(),
 	}
 	for _, row := range m.Cells {
 		cells := make([]string, len(row))
@@ -125,50 +126,17 @@ func (t *topoCommand) draw(path string, m *interconnect.Matrix, s *interconnect.
 	return nil
 }
 
-// topoJSON is the document of --json.
-type topoJSON struct {
-	GPUs       int         `json:"gpus"`
-	NICs       int         `json:"nics"`
-	Links      [][3]string `json:"links"`
-	Islands    [][]int     `json:"islands"`
-	Ring       []int       `json:"ring"`
-	Bottleneck *topoHop    `json:"ring_bottleneck"`
-	Groups     [][]int     `json:"tensor_parallel_groups"`
-}
-
-type topoHop struct {
-	From        int     `json:"from"`
-	To          int     `json:"to"`
-	Type        string  `json:"type"`
-	BytesPerSec float64 `json:"bytes_per_s"`
-}
-
-func topoDocument(m *interconnect.Matrix, s *interconnect.Survey) topoJSON {
-	d := topoJSON{GPUs: m.GPUs(), NICs: m.NICs(), Links: [][3]string{}, Islands: s.Islands, Ring: s.Ring, Groups: s.Groups}
-	names := append(append([]string(nil), m.GPUNames...), m.NICNames...)
-	for i := range names {
-		for j := i + 1; j < len(names); j++ {
-			d.Links = append(d.Links, [3]string{names[i], names[j], m.Cells[i][j].String()})
-		}
-	}
-	if len(s.Ring) > 1 {
-		b := s.Bottleneck
-		d.Bottleneck = &topoHop{b.From, b.To, b.Cell.String(), b.BytesPerSec}
-	}
-	return d
-}
-
 // print writes the survey for people.
-func (t *topoCommand) print(m *interconnect.Matrix, top *interconnect.Topology, s *interconnect.Survey) error {
+func (t *topoCommand) print(m *interconnect.Matrix, top *interconnect.Topology, s *topo.Survey) error {
 	w := t.stdout
 	fmt.Fprintf(w, "%d GPUs, %d network cards\n", m.GPUs(), m.NICs())
-	fmt.Fprintf(w, "NVLink islands:    %s\n", groupText(s.Islands))
+	fmt.Fprintf(w, "NVLink islands:    %s\n", topo.Groups(s.Islands))
 	fmt.Fprintf(w, "best ring:         %s\n", ringText(s.Ring))
 	if len(s.Ring) > 1 {
 		b := s.Bottleneck
 		fmt.Fprintf(w, "slowest hop:       GPU%d to GPU%d, %v, %.1f GB/s\n", b.From, b.To, b.Cell, b.BytesPerSec/1e9)
 	}
-	fmt.Fprintf(w, "tensor parallel:   %s\n", placement(s))
+	fmt.Fprintf(w, "tensor parallel:   %s\n", s.Placement())
 	return t.printCards(m, top)
 }
 
@@ -179,47 +147,11 @@ func (t *topoCommand) printCards(m *interconnect.Matrix, top *interconnect.Topol
 	}
 	var near []string
 	for g := range m.GPUs() {
-		card := top.NearestCard(g)
+		card := top.Card(g)
 		near = append(near, fmt.Sprintf("GPU%d %s (%v)", g, m.NICNames[card], m.Cells[g][m.GPUs()+card]))
 	}
 	_, err := fmt.Fprintf(t.stdout, "nearest cards:     %s\n", strings.Join(near, ", "))
 	return err
-}
-
-// placement is the advice for tensor parallelism.
-func placement(s *interconnect.Survey) string {
-	if len(s.Groups[0]) < 2 {
-		return "one GPU, nothing to place"
-	}
-	text := fmt.Sprintf("%s, joined by %s", groupText(s.Groups), joinedBy(s.Joined))
-	if len(s.Groups) > 1 {
-		text += "; larger groups cross slower links"
-	}
-	return text
-}
-
-func joinedBy(p interconnect.PathType) string {
-	switch p {
-	case interconnect.PathNVL:
-		return "NVLink"
-	case interconnect.PathPIX:
-		return "one PCIe switch"
-	case interconnect.PathPXB:
-		return "PCIe switches"
-	case interconnect.PathPHB:
-		return "a host bridge"
-	case interconnect.PathNODE:
-		return "a CPU socket"
-	}
-	return "the CPU sockets"
-}
-
-func groupText(groups [][]int) string {
-	parts := make([]string, len(groups))
-	for i, g := range groups {
-		parts[i] = "{" + strings.Trim(fmt.Sprint(g), "[]") + "}"
-	}
-	return strings.Join(parts, " ")
 }
 
 func ringText(ring []int) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/scenarios"
 	"trainsim/scenarios/measured"
 	"trainsim/sim/gpu"
@@ -51,7 +51,7 @@ func TestSlowLinksAreFoundAgain(t *testing.T) {
 	tables := make([]Table, 2)
 	var comms measured.Communicators
 	for i, mib := range []int64{64, 128, 256, 512, 1024, 2048} {
-		c := measured.Collective{Cluster: "slow", Machine: &slow, Nodes: 1, Devices: 8, Op: interconnect.AllReduce, Bytes: mib << 20}
+		c := measured.Collective{Cluster: "slow", Machine: &slow, Nodes: 1, Devices: 8, Op: nccl.AllReduce, Bytes: mib << 20}
 		took, err := comms.Predict(&c)
 		require.NoError(t, err)
 		table := &tables[i%2]

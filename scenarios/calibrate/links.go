@@ -34,7 +34,7 @@ func linkKnobs(c *interconnect.Config) []linkKnob {
 	if t, err := interconnect.Build(*c); err == nil {
 		known := t.Config() // defaults written out
 		for _, k := range out {
-			*k.value(c) = *k.value(&known)
+			*k.value(c) = *k.value(known)
 		}
 	}
 	return out

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/scenarios"
 )
 
@@ -22,9 +23,9 @@ type Collective struct {
 	Cluster        string
 	Machine        *interconnect.Config
 	Nodes, Devices int
-	Op             interconnect.Op
+	Op             nccl.Op
 	Bytes          int64
-	Settings       interconnect.Settings
+	Settings       nccl.Settings
 	// Seconds is the measured time, 0 where none was published. Peak says that it
 	// stands for a peak bus bandwidth without a size: it is the time that a message
 	// of PeakBytes would take at that rate.
@@ -147,7 +148,7 @@ func (r *record) peak(c *Collective) {
 }
 
 // settings reads how a benchmark was run.
-func (r *record) settings(words *machineWords) interconnect.Settings {
+func (r *record) settings(words *machineWords) nccl.Settings {
 	s, err := ncclWords(r.text("algo_or_env"))
 	if err != nil {
 		r.skip("algo_or_env", "%v", err)

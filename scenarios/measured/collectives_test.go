@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"trainsim/interconnect/nccl"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"trainsim/interconnect"
 )
 
 const collectivesTable = `gpu_type,gpus,nodes,collective,size_bytes,time_us,algo_or_env
@@ -31,7 +31,7 @@ func TestCollectivesFindTheirMachines(t *testing.T) {
 	assert.Equal(t, "t.csv:2", a.ID)
 	assert.Equal(t, "A100-SXM4-80GB all_reduce", a.Family)
 	assert.Equal(t, "a100-sxm4-80gb-8x", a.Cluster)
-	assert.Equal(t, interconnect.AllReduce, a.Op)
+	assert.Equal(t, nccl.AllReduce, a.Op)
 	assert.Empty(t, a.Settings.Algo)
 	assert.InDelta(t, 8241.5e-6, a.Seconds, 1e-12)
 

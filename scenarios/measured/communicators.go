@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/scenarios"
 	"trainsim/sim"
 )
@@ -18,10 +19,9 @@ type Communicators struct {
 }
 
 type communicator struct {
-	once     sync.Once
-	topology *interconnect.Topology
-	comm     *interconnect.Communicator
-	err      error
+	once sync.Once
+	comm *nccl.Communicator
+	err  error
 }
 
 // Predict returns the time of a collective alone on its machine.
@@ -45,7 +45,7 @@ func (cs *Communicators) Predict(c *Collective) (sim.Time, error) {
 		return 0, m.err
 	}
 	p := m.comm.Plan(c.Op, c.Bytes)
-	return p.Uncontended(m.topology), nil
+	return p.Uncontended(), nil
 }
 
 // build makes the topology, with as many GPUs of each node as take part.
@@ -69,12 +69,15 @@ func (m *communicator) build(c *Collective, config *interconnect.Config) {
 	for i := range used {
 		cfg.VisibleDevices = append(cfg.VisibleDevices, i)
 	}
-	if m.topology, m.err = interconnect.Build(cfg); m.err != nil {
+	var (
+		t   *interconnect.Topology
+		lib *nccl.Library
+	)
+	if t, m.err = interconnect.Build(cfg); m.err != nil {
 		return
 	}
-	devices := make([]int, c.Devices)
-	for i := range devices {
-		devices[i] = i
+	if lib, m.err = nccl.New(t, c.Settings); m.err != nil {
+		return
 	}
-	m.comm, m.err = m.topology.CommunicatorFor(c.Op, devices, c.Settings)
+	m.comm, m.err = lib.Communicator(c.Op, nccl.First(c.Devices))
 }

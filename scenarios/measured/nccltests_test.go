@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"trainsim/interconnect/nccl"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"trainsim/interconnect"
 )
 
 // ncclOutput is what nccl-tests prints of a test on some ranks of two nodes, with
@@ -36,7 +36,7 @@ func TestNCCLTestsOutput(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rows, 2)
 	r := rows[1]
-	assert.Equal(t, interconnect.AllReduce, r.Op)
+	assert.Equal(t, nccl.AllReduce, r.Op)
 	assert.Equal(t, []any{"all_reduce_perf.out:23", int64(2 << 20), 16, 2, ""}, []any{r.ID, r.Bytes, r.Devices, r.Nodes, r.Skipped})
 
 	assert.InDelta(t, 120.5e-6, r.Seconds, 1e-12)
@@ -45,7 +45,7 @@ func TestNCCLTestsOutput(t *testing.T) {
 	rows, err = ReadCollectives([]byte("0: "+labelled), "slurm-17.out", "dgx-h100")
 	require.NoError(t, err)
 	require.Len(t, rows, 2, "as srun --label prints it, with the operation inside")
-	assert.Equal(t, interconnect.AllToAll, rows[0].Op)
+	assert.Equal(t, nccl.AllToAll, rows[0].Op)
 	assert.Equal(t, "dgx-h100", rows[0].Cluster)
 
 	rows, err = ReadCollectives([]byte(ncclOutput("root     time   algbw   busbw", " 1048576  262144  float  0  80.00  13.1  24.6")), "broadcast_perf", "")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 )
 
@@ -16,8 +16,8 @@ import (
 // with "default" is NCCL's own choice; the names of algorithms and protocols say
 // what was forced, as do "NVLS disabled" and "P2P off". The error names what would
 // change the result and is not understood.
-func ncclWords(text string) (interconnect.Settings, error) {
-	var s interconnect.Settings
+func ncclWords(text string) (nccl.Settings, error) {
+	var s nccl.Settings
 	variables, words := splitNCCL(text)
 	noNVLS := false
 	for _, v := range variables {
@@ -70,12 +70,12 @@ func splitNCCL(text string) (variables, words []string) {
 }
 
 // forced takes the name of an algorithm or a protocol.
-func forced(s *interconnect.Settings, word string) error {
-	if _, err := interconnect.ParseAlgorithm(word); err == nil {
+func forced(s *nccl.Settings, word string) error {
+	if _, err := nccl.ParseAlgorithm(word); err == nil {
 		s.Algo = append(s.Algo, word)
 		return nil
 	}
-	if _, err := interconnect.ParseProtocol(word); err == nil {
+	if _, err := nccl.ParseProtocol(word); err == nil {
 		s.Proto = append(s.Proto, word)
 		return nil
 	}
@@ -96,7 +96,7 @@ var harmless = []string{
 }
 
 // setNCCL applies one variable, NAME=VALUE.
-func setNCCL(s *interconnect.Settings, noNVLS *bool, variable string) (err error) {
+func setNCCL(s *nccl.Settings, noNVLS *bool, variable string) (err error) {
 	name, value, _ := strings.Cut(variable, "=")
 	value = strings.Trim(value, `"'`)
 	switch name = strings.ToUpper(name); name {
@@ -160,7 +160,7 @@ func without(all []string, some ...string) []string {
 }
 
 // withoutNVLS forbids the algorithms of NVLink SHARP.
-func withoutNVLS(s *interconnect.Settings) error {
+func withoutNVLS(s *nccl.Settings) error {
 	if len(s.Algo) == 0 {
 		s.Algo = []string{"Ring", "Tree"}
 		return nil

@@ -3,14 +3,14 @@ package measured
 import (
 	"testing"
 
+	"trainsim/interconnect/nccl"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"trainsim/interconnect"
 )
 
 func TestNCCLVariablesOfATable(t *testing.T) {
-	for text, want := range map[string]interconnect.Settings{
+	for text, want := range map[string]nccl.Settings{
 		"":                                       {},
 		"default, single process":                {},
 		"default (NVLS)":                         {},

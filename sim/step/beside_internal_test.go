@@ -97,7 +97,7 @@ func TestCollectivesOccupyMemory(t *testing.T) {
 	s := &m.streams[id]
 	s.queue = []entry{{comm: comm, async: true}}
 	plan := m.job.groups[id].plan(m.job.compiler.comms, comm)
-	took := plan.Uncontended(m.job.Topology)
+	took := plan.Uncontended()
 	rs := &m.ranks[3]
 	m.hold(rs, id, 1)
 	assert.InEpsilon(t, plan.MemoryBytes()/took.Seconds(), float64(rs.traffic), 1e-9)

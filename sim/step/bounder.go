@@ -2,6 +2,7 @@ package step
 
 import (
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 	"trainsim/sim/model"
 )
@@ -47,11 +48,10 @@ func (a chunkCost) plus(b chunkCost, n int64) chunkCost {
 
 // clusterBound times tensor-parallel collectives on a cluster.
 type clusterBound struct {
-	topology *interconnect.Topology
-	perNode  int
-	settings interconnect.Settings
-	groups   map[int][]*interconnect.Communicator // by tp: those of the first node
-	times    map[commOf]sim.Time
+	nccl    *nccl.Library
+	perNode int
+	groups  map[int][]*nccl.Communicator // by tp: those of the first node
+	times   map[commOf]sim.Time
 }
 
 type commOf struct {
@@ -193,12 +193,16 @@ func (b *Bounder) cluster(c *Config) (*clusterBound, error) {
 	if err != nil {
 		return nil, err
 	}
+	lib, err := nccl.New(t, c.NCCL)
+	if err != nil {
+		return nil, err
+	}
 	perNode := t.Devices() / t.Domains()
 	if t.Devices()%t.Domains() != 0 {
 		perNode = t.Devices() / t.Nodes()
 	}
-	k := &clusterBound{topology: t, perNode: perNode, settings: c.NCCL,
-		groups: make(map[int][]*interconnect.Communicator), times: make(map[commOf]sim.Time)}
+	k := &clusterBound{nccl: lib, perNode: perNode,
+		groups: make(map[int][]*nccl.Communicator), times: make(map[commOf]sim.Time)}
 	b.clusters[c.Cluster.Nodes] = k
 	return k, nil
 }
@@ -214,7 +218,7 @@ func (k *clusterBound) time(tp int, c model.Comm) sim.Time {
 	least := sim.Forever
 	for _, comm := range k.communicators(tp) {
 		p := comm.Plan(netOps[c.Collective], c.Bytes)
-		least = min(least, p.Uncontended(k.topology))
+		least = min(least, p.Uncontended())
 	}
 	if least == sim.Forever {
 		least = 0
@@ -223,17 +227,17 @@ func (k *clusterBound) time(tp int, c model.Comm) sim.Time {
 	return least
 }
 
-func (k *clusterBound) communicators(tp int) []*interconnect.Communicator {
+func (k *clusterBound) communicators(tp int) []*nccl.Communicator {
 	if list, ok := k.groups[tp]; ok || tp < 2 || k.perNode%tp != 0 {
 		return list
 	}
-	var list []*interconnect.Communicator
+	var list []*nccl.Communicator
 	for first := 0; first < k.perNode; first += tp {
 		devices := make([]int, tp)
 		for i := range devices {
 			devices[i] = first + i
 		}
-		c, err := k.topology.Communicator(devices, k.settings)
+		c, err := k.nccl.Communicator(nccl.AllReduce, devices)
 		if err != nil {
 			return nil
 		}

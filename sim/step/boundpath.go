@@ -136,7 +136,7 @@ func (p *pathFinder) streamTime(r int, kind model.Group) sim.Time {
 // alone is a collective's time with nothing else on its links.
 func (p *pathFinder) alone(group, comm int32) sim.Time {
 	plan := p.job.groups[group].plan(p.job.compiler.comms, comm)
-	return plan.Uncontended(p.job.Topology)
+	return plan.Uncontended()
 }
 
 // path returns the longest path through a block.
@@ -263,8 +263,8 @@ func (j *Job) leastHandOff() sim.Time {
 	for r := range p.Ranks {
 		for c := range p.Chunks {
 			if next, _, ok := p.Next(r, c); ok && next != r {
-				plan := j.Topology.SendPlan(r*columns, next*columns, bytes, j.Config.NCCL)
-				least = min(least, plan.Uncontended(j.Topology))
+				plan := j.nccl.Send(r*columns, next*columns, bytes)
+				least = min(least, plan.Uncontended())
 			}
 		}
 	}

@@ -3,7 +3,7 @@ package step
 import (
 	"math"
 
-	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/schedule"
 )
 
@@ -22,7 +22,7 @@ type classes struct {
 	link   []uint64
 	fixed  []uint64 // by group: what does not change
 	// groupPlans are a group's plans of all collectives of its kind.
-	groupPlans [][]*interconnect.Plan
+	groupPlans [][]*nccl.Plan
 	sends      []sendClass
 }
 
@@ -31,12 +31,12 @@ type sendClass struct {
 	column int32
 	fixed  uint64
 	colour uint64
-	plan   *interconnect.Plan
+	plan   *nccl.Plan
 }
 
 func newClasses(j *Job) *classes {
 	cl := &classes{job: j, column: make([]uint64, j.Config.Parallel.columns()), group: make([]uint64, len(j.groups)),
-		link: make([]uint64, len(j.Topology.Links())), fixed: make([]uint64, len(j.groups)), groupPlans: make([][]*interconnect.Plan, len(j.groups))}
+		link: make([]uint64, len(j.Topology.Links())), fixed: make([]uint64, len(j.groups)), groupPlans: make([][]*nccl.Plan, len(j.groups))}
 	for i := range cl.link {
 		cl.link[i] = math.Float64bits(j.Topology.Links()[i].Capacity)
 	}
@@ -97,7 +97,7 @@ func (cl *classes) addSends() {
 		bytes := j.stages[pair[0]].chunks[0].boundary
 		for c := range cl.column {
 			from, to := pair[0]*len(cl.column)+c, pair[1]*len(cl.column)+c
-			p := j.Topology.SendPlan(from, to, bytes, j.Config.NCCL)
+			p := j.nccl.Send(from, to, bytes)
 			f := mix(mix(uint64(pair[0]), uint64(pair[1])), planColour(&p))
 			cl.sends = append(cl.sends, sendClass{column: int32(c), fixed: f, plan: &p})
 		}
@@ -126,7 +126,7 @@ func neighbours(p *schedule.Program) [][2]int {
 }
 
 // planColour hashes what a plan does, its links aside.
-func planColour(p *interconnect.Plan) uint64 {
+func planColour(p *nccl.Plan) uint64 {
 	h := mix(uint64(p.Algorithm), uint64(p.Protocol))
 	for _, x := range []uint64{uint64(p.Channels), uint64(p.Latency), uint64(p.Bytes), math.Float64bits(p.Cap), math.Float64bits(p.Rate())} {
 		h = mix(h, x)
@@ -172,7 +172,7 @@ func (cl *classes) step() {
 		}
 		cl.cross(crossed, cl.groupPlans[g], cl.group[g])
 	}
-	one := make([]*interconnect.Plan, 1)
+	one := make([]*nccl.Plan, 1)
 	for i := range cl.sends {
 		s := &cl.sends[i]
 		one[0] = s.plan
@@ -189,7 +189,7 @@ func (cl *classes) step() {
 }
 
 // linksOf hashes the classes of the links that plans cross.
-func (cl *classes) linksOf(plans []*interconnect.Plan) uint64 {
+func (cl *classes) linksOf(plans []*nccl.Plan) uint64 {
 	var sum uint64
 	for i, p := range plans {
 		for _, u := range p.Links {
@@ -200,7 +200,7 @@ func (cl *classes) linksOf(plans []*interconnect.Plan) uint64 {
 }
 
 // cross adds a transfer's class to the links that it crosses.
-func (cl *classes) cross(crossed []uint64, plans []*interconnect.Plan, colour uint64) {
+func (cl *classes) cross(crossed []uint64, plans []*nccl.Plan, colour uint64) {
 	for i, p := range plans {
 		for _, u := range p.Links {
 			crossed[u.Link] += mix(mix(colour, math.Float64bits(u.Weight)), uint64(i))

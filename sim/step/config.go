@@ -2,6 +2,7 @@ package step
 
 import (
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
@@ -10,22 +11,22 @@ import (
 // Config is one training job, validated and with every preset resolved: what a
 // scenario file becomes. Its shape follows the tables of the file.
 type Config struct {
-	Name        string                `toml:"name"`
-	Description string                `toml:"description"`
-	Seed        uint64                `toml:"seed"`
-	Model       model.Config          `toml:"model"`
-	GPU         gpu.Device            `toml:"gpu"`
-	Cluster     interconnect.Config   `toml:"cluster"`
-	Parallel    Parallel              `toml:"parallel"`
-	Schedule    Schedule              `toml:"schedule"`
-	Training    Training              `toml:"training"`
-	LoRA        model.LoRA            `toml:"lora"`
-	Data        Data                  `toml:"data"`
-	Evaluation  Evaluation            `toml:"evaluation"`
-	Memory      Memory                `toml:"memory"`
-	Host        Host                  `toml:"host"`
-	NCCL        interconnect.Settings `toml:"nccl"`
-	Faults      Faults                `toml:"faults"`
+	Name        string              `toml:"name"`
+	Description string              `toml:"description"`
+	Seed        uint64              `toml:"seed"`
+	Model       model.Config        `toml:"model"`
+	GPU         gpu.Device          `toml:"gpu"`
+	Cluster     interconnect.Config `toml:"cluster"`
+	Parallel    Parallel            `toml:"parallel"`
+	Schedule    Schedule            `toml:"schedule"`
+	Training    Training            `toml:"training"`
+	LoRA        model.LoRA          `toml:"lora"`
+	Data        Data                `toml:"data"`
+	Evaluation  Evaluation          `toml:"evaluation"`
+	Memory      Memory              `toml:"memory"`
+	Host        Host                `toml:"host"`
+	NCCL        nccl.Settings       `toml:"nccl"`
+	Faults      Faults              `toml:"faults"`
 }
 
 // Parallel is the layout of the job: gpus = tp * cp * dp * pp.

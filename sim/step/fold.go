@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim/model"
 )
 
@@ -23,7 +24,7 @@ type crew struct {
 	alike   [][]int32             // by standing group: all groups of its class
 	seen    []bool                // by link: crossed by an actor's transfer
 	shown   []interconnect.LinkID // by link: the crossed link that it equals
-	plans   [][]*interconnect.Plan
+	plans   [][]*nccl.Plan
 	weight  []float64 // by link; scratch
 	touched []interconnect.LinkID
 }
@@ -50,7 +51,7 @@ func (c *crew) fold() {
 	c.classOf, c.reps = number(cl.column)
 	c.columns = len(c.reps)
 	c.standIns(cl)
-	c.plans = make([][]*interconnect.Plan, len(c.job.groups))
+	c.plans = make([][]*nccl.Plan, len(c.job.groups))
 	c.weight = make([]float64, len(c.job.Topology.Links()))
 	c.markLinks(cl)
 }
@@ -126,7 +127,7 @@ func (c *crew) markLinks(cl *classes) {
 	}
 }
 
-func (c *crew) see(p *interconnect.Plan) {
+func (c *crew) see(p *nccl.Plan) {
 	for _, u := range p.Links {
 		c.seen[u.Link] = true
 	}
@@ -164,14 +165,14 @@ func (c *crew) group(kind model.Group, actor int32) int32 {
 }
 
 // plan returns what a collective of a group puts on the network.
-func (c *crew) plan(id, comm int32) *interconnect.Plan {
+func (c *crew) plan(id, comm int32) *nccl.Plan {
 	comms := c.job.compiler.comms
 	own := c.job.groups[id].plan(comms, comm)
 	if !c.folded() || len(c.alike[id]) == 1 {
 		return own
 	}
 	if c.plans[id] == nil {
-		c.plans[id] = make([]*interconnect.Plan, len(comms))
+		c.plans[id] = make([]*nccl.Plan, len(comms))
 	}
 	if c.plans[id][comm] == nil {
 		for _, g := range c.alike[id] {
@@ -183,7 +184,7 @@ func (c *crew) plan(id, comm int32) *interconnect.Plan {
 }
 
 // sendPlan returns the plan of a hand-off from an actor to another stage.
-func (c *crew) sendPlan(from, toStage int32, bytes int64) *interconnect.Plan {
+func (c *crew) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
 	all := int32(c.job.Config.Parallel.columns())
 	rank := c.rank(from)
 	own := c.send(rank, toStage, bytes)
@@ -199,14 +200,14 @@ func (c *crew) sendPlan(from, toStage int32, bytes int64) *interconnect.Plan {
 	return c.together(own)
 }
 
-func (c *crew) send(rank, toStage int32, bytes int64) *interconnect.Plan {
+func (c *crew) send(rank, toStage int32, bytes int64) *nccl.Plan {
 	all := int32(c.job.Config.Parallel.columns())
-	p := c.job.Topology.SendPlan(int(rank), int(toStage*all+rank%all), bytes, c.job.Config.NCCL)
+	p := c.job.nccl.Send(int(rank), int(toStage*all+rank%all), bytes)
 	return &p
 }
 
 // load adds what a plan puts on the crossed links.
-func (c *crew) load(p *interconnect.Plan) {
+func (c *crew) load(p *nccl.Plan) {
 	for _, u := range p.Links {
 		if !c.seen[u.Link] {
 			continue
@@ -219,7 +220,7 @@ func (c *crew) load(p *interconnect.Plan) {
 }
 
 // together returns a plan under the loads added since the last call.
-func (c *crew) together(own *interconnect.Plan) *interconnect.Plan {
+func (c *crew) together(own *nccl.Plan) *nccl.Plan {
 	slices.Sort(c.touched)
 	links := make([]interconnect.LinkUse, len(c.touched))
 	for i, l := range c.touched {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/schedule"
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
@@ -13,20 +14,20 @@ import (
 type group struct {
 	kind  model.Group
 	ranks []int32
-	comm  *interconnect.Communicator
-	plans []*interconnect.Plan // by comm index, nil until used
+	comm  *nccl.Communicator
+	plans []*nccl.Plan // by comm index, nil until used
 }
 
-var netOps = map[model.Collective]interconnect.Op{
-	model.AllReduce: interconnect.AllReduce, model.AllGather: interconnect.AllGather,
-	model.ReduceScatter: interconnect.ReduceScatter, model.AllToAll: interconnect.AllToAll,
-	model.SendRecv: interconnect.SendRecv,
+var netOps = map[model.Collective]nccl.Op{
+	model.AllReduce: nccl.AllReduce, model.AllGather: nccl.AllGather,
+	model.ReduceScatter: nccl.ReduceScatter, model.AllToAll: nccl.AllToAll,
+	model.SendRecv: nccl.SendRecv,
 }
 
 // plan returns the group's plan of a collective.
-func (g *group) plan(comms []comm, id int32) *interconnect.Plan {
+func (g *group) plan(comms []comm, id int32) *nccl.Plan {
 	if g.plans == nil {
-		g.plans = make([]*interconnect.Plan, len(comms))
+		g.plans = make([]*nccl.Plan, len(comms))
 	}
 	if g.plans[id] == nil {
 		p := g.comm.Plan(netOps[comms[id].Collective], comms[id].Bytes)
@@ -45,12 +46,11 @@ func (j *Job) buildTopology() error {
 	if have, want := t.Devices(), j.Ranks(); have != want {
 		return fmt.Errorf("parallel: tp*cp*dp*pp = %d ranks, but the cluster has %d GPUs", want, have)
 	}
+	if j.nccl, err = nccl.New(t, j.Config.NCCL); err != nil {
+		return err
+	}
 	if tp := j.Config.Parallel.TP; tp > 1 {
-		devices := make([]int, tp)
-		for i := range devices {
-			devices[i] = i
-		}
-		j.tpComm, err = t.Communicator(devices, j.Config.NCCL)
+		j.tpComm, err = j.nccl.Communicator(nccl.AllReduce, nccl.First(tp))
 	}
 	return err
 }
@@ -152,7 +152,7 @@ func (j *Job) addGroup(kind model.Group, ranks []int32) error {
 	for i, r := range ranks {
 		devices[i] = int(r)
 	}
-	c, err := j.Topology.Communicator(devices, j.Config.NCCL)
+	c, err := j.nccl.Communicator(nccl.AllReduce, devices)
 	if err != nil {
 		return err
 	}

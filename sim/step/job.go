@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/schedule"
 	"trainsim/schedule/kinds"
 	"trainsim/sim/model"
@@ -17,6 +18,7 @@ type Job struct {
 	Config   *Config
 	Program  *schedule.Program
 	Topology *interconnect.Topology
+	nccl     *nccl.Library
 
 	spec     *model.Spec
 	dp       dataParallel
@@ -30,7 +32,7 @@ type Job struct {
 	draws    *drawn                 // nil if all sequences have the model's length
 	lengths  [][][]int64            // draws.padded, nil if all micro-batches are of one length
 	stages   []stage
-	tpComm   *interconnect.Communicator // of the first tensor-parallel group
+	tpComm   *nccl.Communicator // of the first tensor-parallel group
 	groups   []group
 	groupOf  [model.NumGroups][]int32 // by rank; -1: none
 	messages int32                    // of one pipeline in one phase

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 	"trainsim/sim/model"
 	"trainsim/sim/trace"
@@ -28,7 +29,7 @@ type machine struct {
 	streams  []stream
 	loads    [][]load // by group and collective; nil until used
 	messages []message
-	sends    map[sendKey]*interconnect.Plan
+	sends    map[sendKey]*nccl.Plan
 	blocking bool // sends and receives stop the compute stream
 	slowed   map[slowedKey]sim.Time
 	troubles *troubles // nil on a healthy cluster
@@ -48,7 +49,7 @@ type machine struct {
 // message is one hand-off between stages.
 type message struct {
 	started    sim.Time
-	plan       *interconnect.Plan // of the transfer, once it is under way
+	plan       *nccl.Plan // of the transfer, once it is under way
 	sent, done bool
 	posted     bool // the receiver waits for it (blocking point-to-point only)
 }
@@ -105,7 +106,7 @@ func newMachine(j *Job, e *sim.Engine, accounts []RankMemory, fold bool) *machin
 		job: j, crew: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
 		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)), loads: make([][]load, len(j.groups)),
 		messages: make([]message, int(j.messages)*c.columns),
-		sends:    make(map[sendKey]*interconnect.Plan),
+		sends:    make(map[sendKey]*nccl.Plan),
 		slowed:   make(map[slowedKey]sim.Time),
 		phases:   j.phases(), accounts: accounts,
 	}

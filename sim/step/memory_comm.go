@@ -1,7 +1,7 @@
 package step
 
 import (
-	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim/model"
 )
 
@@ -38,8 +38,8 @@ func (j *Job) ncclBytes(stage int) int64 {
 // whole job's, the pipeline's and one for each pair of neighbouring stages.
 func (j *Job) eagerBytes(rank int) int64 {
 	var sum int64
-	add := func(c *interconnect.Communicator) {
-		ring := c.MemoryBytes(interconnect.AllReduce)
+	add := func(c *nccl.Communicator) {
+		ring := c.MemoryBytes(nccl.AllReduce)
 		sum += ring + ring/2
 	}
 	for kind := range model.NumGroups {
@@ -48,7 +48,7 @@ func (j *Job) eagerBytes(rank int) int64 {
 		}
 	}
 	for _, devices := range j.moreGroups(rank) {
-		if c, err := j.Topology.Communicator(devices, j.Config.NCCL); err == nil {
+		if c, err := j.nccl.Communicator(nccl.AllReduce, devices); err == nil {
 			add(c)
 		}
 	}
@@ -79,8 +79,8 @@ func (j *Job) moreGroups(rank int) [][]int {
 }
 
 // operations lists the distinct collectives that run on groups of a kind.
-func (j *Job) operations(kind model.Group) []interconnect.Op {
-	var out []interconnect.Op
+func (j *Job) operations(kind model.Group) []nccl.Op {
+	var out []nccl.Op
 	for i := range j.compiler.comms {
 		c := &j.compiler.comms[i]
 		if c.Group == kind {
@@ -100,12 +100,12 @@ func (j *Job) pipelineBytes(stage int) int64 {
 			continue
 		}
 		a, b := stage*p.columns(), other*p.columns()
-		c, err := j.Topology.Communicator([]int{a, b}, j.Config.NCCL)
+		c, err := j.nccl.Communicator(nccl.AllReduce, []int{a, b})
 		if err != nil {
 			continue
 		}
-		bytes := c.MemoryBytes(interconnect.SendRecv)
-		if j.Topology.NodeOf(a) == j.Topology.NodeOf(b) {
+		bytes := c.MemoryBytes(nccl.SendRecv)
+		if j.Topology.DomainOf(a) == j.Topology.DomainOf(b) {
 			local += bytes
 		} else {
 			pool = max(pool, bytes)

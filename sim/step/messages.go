@@ -1,8 +1,6 @@
 package step
 
-import (
-	"trainsim/interconnect"
-)
+import "trainsim/interconnect/nccl"
 
 // messageID returns the machine's number of an action's message.
 func (m *machine) messageID(r, local int32) int32 {
@@ -91,7 +89,7 @@ func (m *machine) closeMessages(r int32) {
 func (m *machine) transfer(from, toStage, id int32) {
 	msg := &m.messages[id]
 	msg.started, msg.plan = m.engine.Now(), m.sendPlan(from, toStage, m.handOffBytes(from, id))
-	m.network.Start(msg.plan, m.id, messageDone, uint32(id))
+	m.network.Start(&msg.plan.Transfer, m.id, messageDone, uint32(id))
 }
 
 // sendKey is a hand-off of some bytes from an actor to another pipeline rank.
@@ -102,7 +100,7 @@ type sendKey struct {
 
 // sendPlan returns the plan of a hand-off from a rank to the same place of
 // another stage.
-func (m *machine) sendPlan(from, toStage int32, bytes int64) *interconnect.Plan {
+func (m *machine) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
 	key := sendKey{from, toStage, bytes}
 	p := m.sends[key]
 	if p == nil {

@@ -1,7 +1,7 @@
 package step
 
 import (
-	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/memory"
 	"trainsim/sim"
 	"trainsim/sim/model"
@@ -24,7 +24,7 @@ type recorded struct {
 	lanes       [trace.NumStreams]int32
 	comms       []commStat // by comm index
 	p2p         commStat
-	sent        *interconnect.Plan // the last hand-off
+	sent        *nccl.Plan // the last hand-off
 	points      []memPoint
 	cursor      int
 	counted     bool                       // has counters of memory

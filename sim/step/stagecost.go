@@ -29,7 +29,7 @@ func (j *Job) alone(ops []model.Op) sim.Time {
 			sum += j.compiler.time(&op.Kernel)
 		case op.Kind == model.Communicate && !op.Async && op.Comm.Group == model.TP && j.tpComm != nil:
 			p := j.tpComm.Plan(netOps[op.Comm.Collective], op.Comm.Bytes)
-			sum += p.Uncontended(j.Topology)
+			sum += p.Uncontended()
 		}
 	}
 	return sum
@@ -74,8 +74,8 @@ func (j *Job) handOff() sim.Time {
 	if j.Config.Parallel.PP < 2 || columns >= j.Topology.Devices() {
 		return 0
 	}
-	p := j.Topology.SendPlan(0, columns, j.spec.Build(0, 1, false, false).BoundaryBytes, j.Config.NCCL)
-	return p.Uncontended(j.Topology)
+	p := j.nccl.Send(0, columns, j.spec.Build(0, 1, false, false).BoundaryBytes)
+	return p.Uncontended()
 }
 
 // balanceTime spreads the layers so that the slowest stage is as fast as it

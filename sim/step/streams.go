@@ -55,7 +55,7 @@ func (m *machine) startCollective(id int32) {
 	if e.async {
 		m.disturb(id, e)
 	}
-	m.network.Start(plan, m.id, streamFinish, uint32(id))
+	m.network.Start(&plan.Transfer, m.id, streamFinish, uint32(id))
 }
 
 // hold lets an overlapped collective at the head of a stream take (sign 1) or
@@ -92,8 +92,8 @@ func (m *machine) load(id, comm int32) load {
 	l := &m.loads[id][comm]
 	if l.took == 0 {
 		plan := m.job.groups[id].plan(m.job.compiler.comms, comm)
-		l.took = plan.Uncontended(m.job.Topology)
-		l.traffic = int64(plan.MemoryRate(m.job.Topology) * m.job.unbuffered(id, comm))
+		l.took = plan.Uncontended()
+		l.traffic = int64(plan.MemoryRate() * m.job.unbuffered(id, comm))
 	}
 	return *l
 }

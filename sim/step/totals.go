@@ -1,7 +1,7 @@
 package step
 
 import (
-	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 	"trainsim/sim/model"
 )
@@ -82,7 +82,7 @@ func (t *CommTotal) perStep(steps int) {
 	t.Seconds, t.Exposed = t.Seconds/sim.Time(n), t.Exposed/sim.Time(n)
 }
 
-func (m *machine) linkName(p *interconnect.Plan) string {
+func (m *machine) linkName(p *nccl.Plan) string {
 	if p.Bottleneck < 0 {
 		return ""
 	}

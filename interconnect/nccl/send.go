@@ -1,0 +1,78 @@
+package nccl
+
+import (
+	"trainsim/interconnect"
+	"trainsim/sim"
+	"trainsim/sim/gpu/generation"
+)
+
+// sendKey names what the route of a message depends on.
+type sendKey struct {
+	from, to int32
+}
+
+// sendWay is a route with what a message over it costs.
+type sendWay struct {
+	traffic interconnect.Traffic
+	latency float64               // microseconds
+	direct  *generation.DirectFit // nil where the links alone take time
+	bus     float64               // GB/s
+}
+
+// Send returns the plan of a point-to-point message between devices, as ncclSend
+// and ncclRecv carry it out. Routes are cached.
+func (l *Library) Send(from, to int, bytes int64) Plan {
+	p := newPlan(SendRecv, Direct, bytes, 1)
+	p.Channels = 1
+	if from == to || bytes <= 0 || l.settings.Model == "free" {
+		return p
+	}
+	w := l.sendWay(sendKey{int32(from), int32(to)})
+	if w.direct == nil {
+		p.carry(l.t, &w.traffic, sim.FromSeconds(w.latency*1e-6), 0)
+		return p
+	}
+	call := directCost(w.direct, bytes, 2, 1, w.bus)
+	p.carry(l.t, &w.traffic, sim.FromSeconds((call.lat+w.latency)*1e-6), call.bw*1e9)
+	return p
+}
+
+// sendWay returns the cached route of a message.
+func (l *Library) sendWay(key sendKey) *sendWay {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if w := l.sends[key]; w != nil {
+		return w
+	}
+	w := l.newSendWay(int(key.from), int(key.to))
+	l.sends[key] = w
+	return w
+}
+
+func (l *Library) newSendWay(from, to int) *sendWay {
+	level := l.p2pLevel(l.t.PerDomain())
+	r := l.t.Route(from, to, level)
+	w := &sendWay{traffic: l.t.Traffic(r.Uses)}
+	if l.settings.Model == "ideal" {
+		w.latency = l.t.Latency(r.Uses).Microseconds()
+		return w
+	}
+	gen := l.t.Generation()
+	switch {
+	case r.Type == interconnect.PathNET:
+		w.latency = gen.NVLink.Fit.Direct.Base + stepLatency[Ring][hwNet][Simple]
+	case r.Type <= interconnect.PathNVB:
+		d := gen.NVLink.Fit.Direct
+		d.Copy = 0
+		w.direct, w.bus = &d, gen.NCCL.NVLinkSpeed*float64(l.t.NVLinksVia(from, to))
+	default:
+		d := pciePerformance.Direct
+		d.Share = pciePerformance.Simple.Share
+		if l.t.PathType(from, to) > level {
+			d.Share = l.t.Config().HostCopyEfficiency
+		}
+		bottleneck := l.t.Links()[w.traffic.Bottleneck].Capacity / w.traffic.Unit / 1e9
+		w.direct, w.bus = &d, min(bottleneck, peerRate/d.Share)
+	}
+	return w
+}
