@@ -5,12 +5,12 @@ import (
 	"math/bits"
 
 	"trainsim/schedule/kinds"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // complete fills in the values that follow from others where the scenario does
 // not give them.
-func (l *loader) complete(cfg *step.Config) {
+func (l *loader) complete(cfg *job.Config) {
 	cfg.Model.Complete()
 	cfg.Cluster.ComputeCapability = cmp.Or(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
 	if cfg.Schedule.VirtualStages == 0 {
@@ -34,7 +34,7 @@ func (l *loader) complete(cfg *step.Config) {
 }
 
 // worldGPUs returns the factors of the number of GPUs: nodes, and GPUs of a node.
-func worldGPUs(cfg *step.Config) []int {
+func worldGPUs(cfg *job.Config) []int {
 	return []int{max(cfg.Cluster.Nodes, 1), cfg.Cluster.NodeGPUs()}
 }
 

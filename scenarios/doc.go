@@ -3,7 +3,7 @@
 // resolved.
 //
 // [Load] takes the path of a scenario or the name of a built-in one and returns
-// a [step.Config]. A file goes through four stations: it is parsed into a tree
+// a [job.Config]. A file goes through four stations: it is parsed into a tree
 // that knows where each key stands (parse.go), presets and defaults are laid
 // under it (presets.go, inherit.go), the tree is decoded into the Config
 // (decode.go), and the whole is checked for what cannot be (validate.go). All

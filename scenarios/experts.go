@@ -1,9 +1,11 @@
 package scenarios
 
-import "trainsim/sim/step"
+import (
+	"trainsim/sim/job"
+)
 
 // checkExperts checks that the ranks of a pipeline stage can share the experts.
-func (l *loader) checkExperts(cfg *step.Config) {
+func (l *loader) checkExperts(cfg *job.Config) {
 	if l.dec.isBad("model") || l.dec.isBad("parallel.ep") || l.dec.isBad("parallel.etp") {
 		return
 	}

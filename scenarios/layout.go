@@ -9,13 +9,13 @@ import (
 	"trainsim/schedule"
 	"trainsim/schedule/kinds"
 	"trainsim/sim/input"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 var degreeKeys = []string{"parallel.dp", "parallel.tp", "parallel.pp", "parallel.cp"}
 
 // checkLayout compares the ranks of the layout with the GPUs of the cluster.
-func (l *loader) checkLayout(cfg *step.Config) {
+func (l *loader) checkLayout(cfg *job.Config) {
 	p := &cfg.Parallel
 	for _, key := range degreeKeys {
 		if l.dec.isBad(key) {
@@ -23,10 +23,10 @@ func (l *loader) checkLayout(cfg *step.Config) {
 		}
 	}
 	if p.FSDPGroup == 1 && p.ZeRO >= 2 && p.DP > 1 {
-		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", step.Divisors(p.DP)[3:])
+		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", job.Divisors(p.DP)[3:])
 	}
 	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
-		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, step.Divisors(p.DP))
+		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, job.Divisors(p.DP))
 	}
 	if l.dec.isBad("cluster") || l.dec.isBad("cluster.nodes") || l.dec.isBad("cluster.gpus_per_node") {
 		return
@@ -52,7 +52,7 @@ func (l *loader) checkLayout(cfg *step.Config) {
 }
 
 // checkShards checks that tensor and context parallelism cut the model evenly.
-func (l *loader) checkShards(cfg *step.Config) {
+func (l *loader) checkShards(cfg *job.Config) {
 	m, tp, cp := &cfg.Model, int64(cfg.Parallel.TP), int64(cfg.Parallel.CP)
 	if l.dec.isBad("model") || l.dec.isBad("parallel.tp") || l.dec.isBad("parallel.cp") || tp < 1 || cp < 1 {
 		return
@@ -66,7 +66,7 @@ func (l *loader) checkShards(cfg *step.Config) {
 	}
 	l.divides(tp, "model.shared_expert_ffn", m.SharedExpertFFN, "shared experts' width")
 	if m.SeqLen%cp != 0 {
-		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, step.Divisors(int(m.SeqLen)))
+		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, job.Divisors(int(m.SeqLen)))
 		return
 	}
 	if cfg.Parallel.SequenceParallel && (m.SeqLen/cp)%tp != 0 {
@@ -78,13 +78,13 @@ func (l *loader) checkShards(cfg *step.Config) {
 // divides reports a width that the tensor parallel ranks cannot share.
 func (l *loader) divides(tp int64, key string, width int64, what string) {
 	if width > 0 && width%tp != 0 {
-		l.problem("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s", tp, what, width, step.Divisors(int(width)))
+		l.problem("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s", tp, what, width, job.Divisors(int(width)))
 	}
 }
 
 // checkStages checks that the layers can be split over the stages of the
 // schedule's program.
-func (l *loader) checkStages(cfg *step.Config, stages int) {
+func (l *loader) checkStages(cfg *job.Config, stages int) {
 	s, layers := &cfg.Schedule, int(cfg.Model.Layers)
 	inputs := []string{"schedule.virtual_stages", "model.layers"}
 	switch {
@@ -117,7 +117,7 @@ func slotText(layers, slots int) string {
 	return fmt.Sprintf("the model's %d layers and two more for embedding and head", layers)
 }
 
-func (l *loader) checkLayersPerStage(s *step.Schedule, stages, layers int) {
+func (l *loader) checkLayersPerStage(s *job.Schedule, stages, layers int) {
 	key := "schedule.layers_per_stage"
 	if n := len(s.LayersPerStage); n != stages {
 		l.problem(key, []string{"parallel.pp"}, "lists %d stages, the pipeline has %d; write one number for each", n, stages)
@@ -138,7 +138,7 @@ const maxActions = 1 << 18
 
 // checkSchedule builds the schedule, which knows what counts it takes, and then
 // compares its stages with the layers.
-func (l *loader) checkSchedule(cfg *step.Config) {
+func (l *loader) checkSchedule(cfg *job.Config) {
 	s := &cfg.Schedule
 	for _, k := range []string{"kind", "microbatches", "virtual_stages", "group_size", "memory_cap", "file", "csv"} {
 		if l.dec.isBad("schedule." + k) {
@@ -166,7 +166,7 @@ func (l *loader) checkSchedule(cfg *step.Config) {
 }
 
 // buildSchedule makes the program of a named schedule; nil when it cannot be.
-func (l *loader) buildSchedule(cfg *step.Config) *schedule.Program {
+func (l *loader) buildSchedule(cfg *job.Config) *schedule.Program {
 	s := &cfg.Schedule
 	if _, err := kinds.Find(s.Kind); err != nil {
 		var names []string
@@ -201,7 +201,7 @@ var countKeys = map[string]string{
 }
 
 // readCSV reads a schedule that came as text and compares it with the layout.
-func (l *loader) readCSV(cfg *step.Config) *schedule.Program {
+func (l *loader) readCSV(cfg *job.Config) *schedule.Program {
 	s, key, name := &cfg.Schedule, "schedule.file", cfg.Schedule.File
 	if name == "" {
 		key, name = "schedule.csv", "schedule.csv"

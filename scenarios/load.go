@@ -6,17 +6,17 @@ import (
 	"reflect"
 	"strings"
 
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // Load reads a scenario: a file, or a built-in one by name with or without
 // .toml. The error is an [*Errors] with everything that is wrong.
-func Load(name string) (*step.Config, error) { return LoadWith(name, nil) }
+func Load(name string) (*job.Config, error) { return LoadWith(name, nil) }
 
 // LoadWith reads a scenario and then sets keys of it, each given as
 // "table.key=value": the value as in the file, where a single word needs no
 // quotes. An empty value takes the key out, so that its default holds.
-func LoadWith(name string, sets []string) (*step.Config, error) {
+func LoadWith(name string, sets []string) (*job.Config, error) {
 	src, err := openScenario(name)
 	if err != nil {
 		return nil, err
@@ -27,7 +27,7 @@ func LoadWith(name string, sets []string) (*step.Config, error) {
 // LoadReader reads a scenario from a stream, as from standard input; name
 // stands for it in messages. Files that it names are looked for in the working
 // directory.
-func LoadReader(r io.Reader, name string, sets []string) (*step.Config, error) {
+func LoadReader(r io.Reader, name string, sets []string) (*job.Config, error) {
 	text, err := readAll(r, name, "a scenario")
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func LoadReader(r io.Reader, name string, sets []string) (*step.Config, error) {
 }
 
 // load takes the main source through all stations.
-func (l *loader) load(sets []string) (*step.Config, error) {
+func (l *loader) load(sets []string) (*job.Config, error) {
 	l.root = parseTOML(l.main, &l.out)
 	if l.root == nil {
 		return nil, l.out.err()
@@ -56,9 +56,9 @@ func (l *loader) load(sets []string) (*step.Config, error) {
 }
 
 // decode resolves what the tree names and fills a Config from it.
-func (l *loader) decode() *step.Config {
+func (l *loader) decode() *job.Config {
 	l.resolve()
-	cfg := &step.Config{}
+	cfg := &job.Config{}
 	l.topology(cfg)
 	l.dec.table(reflect.ValueOf(cfg).Elem(), l.root, "")
 	return cfg
@@ -72,17 +72,17 @@ func (l *loader) defaultName() string {
 
 // Write writes a resolved scenario as TOML, with every preset and default
 // written out. It loads back equal.
-func Write(w io.Writer, cfg *step.Config) error {
+func Write(w io.Writer, cfg *job.Config) error {
 	return resolvedTree(cfg).writeTOML(w, "")
 }
 
 // Resolved returns a resolved scenario for the JSON report: the same keys and
 // values as [Write], as maps, slices and scalars.
-func Resolved(cfg *step.Config) any { return resolvedTree(cfg).plain() }
+func Resolved(cfg *job.Config) any { return resolvedTree(cfg).plain() }
 
 // resolvedTree is the tree of a whole Config. A matrix that was read from a file
 // stands in it itself.
-func resolvedTree(cfg *step.Config) *node {
+func resolvedTree(cfg *job.Config) *node {
 	root := treeOf(reflect.ValueOf(*cfg))
 	if m := cfg.Cluster.Topology; m != nil {
 		root.get("cluster").put("topology", topologyNode(m))

@@ -14,12 +14,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // reload writes a Config and reads it back, without any file beside it.
-func reload(t *testing.T, cfg *step.Config) *step.Config {
+func reload(t *testing.T, cfg *job.Config) *job.Config {
 	t.Helper()
 	var b bytes.Buffer
 	require.NoError(t, Write(&b, cfg))
@@ -95,8 +95,8 @@ func TestDefaults(t *testing.T) {
 	cfg, err := LoadReader(strings.NewReader("model.preset = \"llama-2-7b\"\ncluster.preset = \"dgx-h100\"\ncluster.nodes = 2\n"), "dir/small.toml", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "small", cfg.Name)
-	assert.Equal(t, step.Parallel{TP: 1, PP: 1, DP: 16, CP: 1, EP: 1, ETP: 1, CPComm: "auto", BackwardPrefetch: "pre"}, cfg.Parallel)
-	assert.Equal(t, step.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none", RecomputeN: 1, CrossEntropy: "auto"}, cfg.Training)
+	assert.Equal(t, job.Parallel{TP: 1, PP: 1, DP: 16, CP: 1, EP: 1, ETP: 1, CPComm: "auto", BackwardPrefetch: "pre"}, cfg.Parallel)
+	assert.Equal(t, job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none", RecomputeN: 1, CrossEntropy: "auto"}, cfg.Training)
 	assert.Equal(t, "1f1b", cfg.Schedule.Kind)
 	assert.Equal(t, 1, cfg.Schedule.MicrobatchSize)
 	assert.Equal(t, 1, cfg.Schedule.VirtualStages)
@@ -138,22 +138,22 @@ func TestSets(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		sets []string
-		get  func(*step.Config) any
+		get  func(*job.Config) any
 		want any
 	}{
-		{"number", []string{"schedule.microbatches=32"}, func(c *step.Config) any { return c.Schedule.Microbatches }, 32},
-		{"alias", []string{"schedule.chunks=32"}, func(c *step.Config) any { return c.Schedule.Microbatches }, 32},
-		{"last one counts", []string{"schedule.chunks=32", "schedule.microbatches=8"}, func(c *step.Config) any { return c.Schedule.Microbatches }, 8},
-		{"word", []string{"training.recompute=none"}, func(c *step.Config) any { return c.Training.Recompute }, "none"},
-		{"quoted word", []string{`training.recompute="none"`}, func(c *step.Config) any { return c.Training.Recompute }, "none"},
-		{"word of digits", []string{"name=70"}, func(c *step.Config) any { return c.Name }, "70"},
-		{"quantity", []string{"cluster.nic_bandwidth=200Gb/s"}, func(c *step.Config) any { return c.Cluster.NICBandwidth }, sim.Bandwidth(25e9)},
-		{"boolean", []string{"parallel.sequence_parallel=false"}, func(c *step.Config) any { return c.Parallel.SequenceParallel }, false},
-		{"preset", []string{"model.preset=llama-2-13b"}, func(c *step.Config) any { return c.Model.Name }, "llama-2-13b"},
-		{"default again", []string{"parallel.dp=", "parallel.tp=8"}, func(c *step.Config) any { return c.Parallel.DP }, 4},
-		{"key of a preset", []string{"gpu.memory=40GiB"}, func(c *step.Config) any { return c.GPU.Memory }, sim.Bytes(40 << 30)},
-		{"array", []string{"schedule.layers_per_stage=[39, 41]"}, func(c *step.Config) any { return c.Schedule.LayersPerStage }, []int{39, 41}},
-		{"spaces", []string{" training.recompute = none "}, func(c *step.Config) any { return c.Training.Recompute }, "none"},
+		{"number", []string{"schedule.microbatches=32"}, func(c *job.Config) any { return c.Schedule.Microbatches }, 32},
+		{"alias", []string{"schedule.chunks=32"}, func(c *job.Config) any { return c.Schedule.Microbatches }, 32},
+		{"last one counts", []string{"schedule.chunks=32", "schedule.microbatches=8"}, func(c *job.Config) any { return c.Schedule.Microbatches }, 8},
+		{"word", []string{"training.recompute=none"}, func(c *job.Config) any { return c.Training.Recompute }, "none"},
+		{"quoted word", []string{`training.recompute="none"`}, func(c *job.Config) any { return c.Training.Recompute }, "none"},
+		{"word of digits", []string{"name=70"}, func(c *job.Config) any { return c.Name }, "70"},
+		{"quantity", []string{"cluster.nic_bandwidth=200Gb/s"}, func(c *job.Config) any { return c.Cluster.NICBandwidth }, sim.Bandwidth(25e9)},
+		{"boolean", []string{"parallel.sequence_parallel=false"}, func(c *job.Config) any { return c.Parallel.SequenceParallel }, false},
+		{"preset", []string{"model.preset=llama-2-13b"}, func(c *job.Config) any { return c.Model.Name }, "llama-2-13b"},
+		{"default again", []string{"parallel.dp=", "parallel.tp=8"}, func(c *job.Config) any { return c.Parallel.DP }, 4},
+		{"key of a preset", []string{"gpu.memory=40GiB"}, func(c *job.Config) any { return c.GPU.Memory }, sim.Bytes(40 << 30)},
+		{"array", []string{"schedule.layers_per_stage=[39, 41]"}, func(c *job.Config) any { return c.Schedule.LayersPerStage }, []int{39, 41}},
+		{"spaces", []string{" training.recompute = none "}, func(c *job.Config) any { return c.Training.Recompute }, "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, err := LoadWith("70b-tp4-pp2", c.sets)

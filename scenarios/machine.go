@@ -4,13 +4,13 @@ import (
 	"errors"
 	"fmt"
 
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // LoadMachine returns a job of nothing but a cluster preset and the defaults.
 // The preset is looked for in a folder, then among the built-in ones.
-func LoadMachine(cluster, dir string) (*step.Config, error) {
+func LoadMachine(cluster, dir string) (*job.Config, error) {
 	return loadPreset("cluster", cluster, dir)
 }
 
@@ -26,7 +26,7 @@ func LoadModel(name, dir string) (*model.Config, error) {
 
 // loadPreset returns a Config with nothing but a table's preset and the
 // defaults.
-func loadPreset(table, name, dir string) (*step.Config, error) {
+func loadPreset(table, name, dir string) (*job.Config, error) {
 	l := newLoader(&source{name: table, dir: dir})
 	l.root = newTable(span{}, span{})
 	t := newTable(span{}, span{})

@@ -7,19 +7,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/memory"
-	"trainsim/sim/step"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 )
 
 // accountOf is the memory of the fullest stage of a built-in scenario.
-func accountOf(t *testing.T, name string, sets ...string) step.RankMemory {
+func accountOf(t *testing.T, name string, sets ...string) account.RankMemory {
 	t.Helper()
 	cfg, err := LoadWith(name, sets)
 	require.NoError(t, err)
-	job, err := step.Build(cfg)
+	j, err := job.Build(cfg, account.Peaks)
 	require.NoError(t, err)
-	accounts, err := job.Account()
+	accounts, err := account.Replay(j)
 	require.NoError(t, err)
-	return accounts[step.Fullest(accounts)]
+	return accounts[account.Fullest(accounts)]
 }
 
 const gib = 1 << 30
@@ -32,7 +33,7 @@ func TestLoRAScenarios(t *testing.T) {
 	assert.InDelta(t, 129*gib, m.AtPeak[memory.Weights], gib, "138 GB of frozen weights on every card")
 }
 
-func fitsIn(m step.RankMemory) bool { return m.OOM == nil }
+func fitsIn(m account.RankMemory) bool { return m.OOM == nil }
 
 func TestFragmentationScenarios(t *testing.T) {
 	idle := func(name string) int64 {

@@ -4,14 +4,14 @@ import (
 	"reflect"
 	"sync"
 
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // configPaths lists the path of every value that a Config holds, in the order
 // of its structs; elements of arrays go by the array's path.
 var configPaths = sync.OnceValue(func() []string {
 	var out []string
-	walkPaths(reflect.TypeFor[step.Config](), "", &out)
+	walkPaths(reflect.TypeFor[job.Config](), "", &out)
 	return out
 })
 

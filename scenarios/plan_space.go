@@ -7,8 +7,8 @@ import (
 
 	"trainsim/schedule/kinds"
 	"trainsim/sim/input"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // Layout is what a planner chooses for a job: how it is spread over the GPUs and
@@ -43,7 +43,7 @@ func (l *Layout) Values() []string {
 }
 
 // Apply returns the job with the layout in place of its own.
-func (l *Layout) Apply(base *step.Config) *step.Config {
+func (l *Layout) Apply(base *job.Config) *job.Config {
 	c := *base
 	c.Cluster.Nodes = l.Nodes
 	p, s := &c.Parallel, &c.Schedule
@@ -66,7 +66,7 @@ func (l *Layout) Apply(base *step.Config) *step.Config {
 
 // Space is what a planner may choose from.
 type Space struct {
-	Base  *step.Config
+	Base  *job.Config
 	Nodes []int // of the cluster; several for a front over the number of GPUs
 	Batch int64 // global batch in samples, which every layout keeps
 	Kinds []string
@@ -188,7 +188,7 @@ func expertDegrees(m *model.Config, ranks int) []int {
 }
 
 // splitsModel reports whether tp ranks can share the model's matrices.
-func splitsModel(c *step.Config, tp int) bool {
+func splitsModel(c *job.Config, tp int) bool {
 	n, m := int64(tp), &c.Model
 	kv := m.KV()
 	return m.Heads%n == 0 && (m.FFN == 0 || m.FFN%n == 0) && (kv == 0 || kv%n == 0 || n%kv == 0)

@@ -9,6 +9,7 @@ import (
 
 	"trainsim/memory"
 	"trainsim/scenarios"
+	"trainsim/sim/account"
 	"trainsim/sim/step"
 )
 
@@ -28,7 +29,7 @@ func samplesPerSecond(r *step.Result) float64 {
 }
 
 // static is what weights, gradients and optimizer state take at the peak.
-func static(m *step.RankMemory) float64 {
+func static(m *account.RankMemory) float64 {
 	return float64(m.AtPeak[memory.Weights] + m.AtPeak[memory.Gradients] + m.AtPeak[memory.Optimizer])
 }
 

@@ -2,7 +2,7 @@ package scenarios
 
 import (
 	"trainsim/sim/gpu"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 const (
@@ -12,7 +12,7 @@ const (
 
 // checkSize refuses jobs whose numbers leave the range of the simulation, long
 // before anything could overflow.
-func (l *loader) checkSize(cfg *step.Config) {
+func (l *loader) checkSize(cfg *job.Config) {
 	m, s, p := &cfg.Model, &cfg.Schedule, &cfg.Parallel
 	if l.dec.isBad("model") || l.dec.isBad("schedule") || l.dec.isBad("parallel") || len(l.out.problems) > 0 {
 		return

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // Sweep is a scenario with axes along which keys of it vary: a grid of points,
@@ -120,7 +120,7 @@ func (s *Sweep) FollowsLayout() bool {
 }
 
 // Load makes the configuration of a point. The error is an [*Errors].
-func (s *Sweep) Load(point int) (*step.Config, error) {
+func (s *Sweep) Load(point int) (*job.Config, error) {
 	var sets []string
 	if s.FollowsLayout() {
 		sets = append(sets, "parallel.dp=")
@@ -137,7 +137,7 @@ func (s *Sweep) Load(point int) (*step.Config, error) {
 
 // Identity names a variant of a scenario: the hash of everything that decides
 // its results, which is the resolved scenario and the version of the program.
-func Identity(cfg *step.Config, version string) string {
+func Identity(cfg *job.Config, version string) string {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n", version)
 	Write(h, cfg) //nolint:errcheck // a hash does not fail

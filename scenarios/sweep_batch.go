@@ -1,6 +1,8 @@
 package scenarios
 
-import "trainsim/sim/step"
+import (
+	"trainsim/sim/job"
+)
 
 // batch is a global batch that a variant has to keep.
 type batch struct {
@@ -11,7 +13,7 @@ type batch struct {
 
 // keepBatch cuts the global batch anew: into as many micro-batches as it takes
 // or, where their number is fixed, into larger or smaller ones.
-func (l *loader) keepBatch(cfg *step.Config) {
+func (l *loader) keepBatch(cfg *job.Config) {
 	b, s, dp := &l.batch, &cfg.Schedule, int64(cfg.Parallel.DP)
 	if b.samples == 0 || dp < 1 || l.dec.isBad("schedule") || l.dec.isBad("parallel") {
 		return

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"trainsim/sim/input"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // checkKey refuses a key that no scenario has, with the nearest one.
@@ -27,7 +27,7 @@ func checkKey(path string) error {
 
 // knownKey reports whether a scenario may hold a key.
 func knownKey(path string) bool {
-	t := reflect.TypeFor[step.Config]()
+	t := reflect.TypeFor[job.Config]()
 	parent := ""
 	for part := range strings.SplitSeq(path, ".") {
 		if t.Kind() == reflect.Struct {

@@ -3,7 +3,7 @@ package scenarios
 import (
 	"io"
 
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // Template is the text of a scenario, read once, from which any number of
@@ -30,7 +30,7 @@ func OpenReader(r io.Reader, name string) (*Template, error) {
 }
 
 // Load makes a variant: see [LoadWith].
-func (t *Template) Load(sets []string) (*step.Config, error) { return t.loader().load(sets) }
+func (t *Template) Load(sets []string) (*job.Config, error) { return t.loader().load(sets) }
 
 // loader returns a loader with a copy of the source, which keeps notes while
 // it is read.

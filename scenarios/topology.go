@@ -6,12 +6,12 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/topo"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // topology reads the matrix that cluster.topology names, or holds: a text with
 // line breaks is the matrix itself, as resolved scenarios have it.
-func (l *loader) topology(cfg *step.Config) {
+func (l *loader) topology(cfg *job.Config) {
 	const key = "cluster.topology"
 	n := l.word(l.root.table("cluster"), "cluster", "topology")
 	if n == nil {

@@ -8,12 +8,12 @@ import (
 	"trainsim/interconnect"
 	"trainsim/memory"
 	"trainsim/sim/gpu"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // Check says what cannot be about a job that a program made rather than a file:
 // nil, or an [*Errors] whose problems have keys and no places.
-func Check(cfg *step.Config) error {
+func Check(cfg *job.Config) error {
 	l := newLoader(nil)
 	l.root = newTable(span{}, span{})
 	l.validate(cfg)
@@ -22,7 +22,7 @@ func Check(cfg *step.Config) error {
 
 // validate checks the decoded scenario for what cannot be. A check is left out
 // when a key that it reads has failed already.
-func (l *loader) validate(cfg *step.Config) {
+func (l *loader) validate(cfg *job.Config) {
 	l.checkModel(cfg)
 	l.checkMachine(cfg)
 	l.checkLayout(cfg)
@@ -41,7 +41,7 @@ func (l *loader) validate(cfg *step.Config) {
 
 // checkSlowLinks looks for the slow links in the cluster, once all else is right:
 // only then can it be built.
-func (l *loader) checkSlowLinks(cfg *step.Config) {
+func (l *loader) checkSlowLinks(cfg *job.Config) {
 	if len(cfg.Faults.Links) == 0 || len(l.out.problems) > 0 {
 		return
 	}
@@ -94,7 +94,7 @@ func parentOf(path string) string {
 	return path[:max(i, 0)]
 }
 
-func (l *loader) checkModel(cfg *step.Config) {
+func (l *loader) checkModel(cfg *job.Config) {
 	if l.dec.isBad("model") {
 		return
 	}
@@ -122,7 +122,7 @@ func (l *loader) owned(table, key, text string) {
 }
 
 // checkMachine asks the owners of the device, the cluster and NCCL's settings.
-func (l *loader) checkMachine(cfg *step.Config) {
+func (l *loader) checkMachine(cfg *job.Config) {
 	cluster := !l.dec.isBad("cluster")
 	if cluster && cfg.GPU.SMs == 0 && cfg.GPU.Name == "" && !l.dec.isBad("gpu") {
 		l.problem("cluster", nil, "says no machine; write preset = \"dgx-h100\" (trainsim list clusters), or gpu = \"h100-sxm5-80gb\" (trainsim list gpus) and gpus_per_node")
@@ -157,7 +157,7 @@ func (l *loader) keyed(table string, err error) {
 	l.owned(table, key, text)
 }
 
-func (l *loader) checkTraining(cfg *step.Config) {
+func (l *loader) checkTraining(cfg *job.Config) {
 	t := &cfg.Training
 	if t.Recompute == "every-n" && t.RecomputeN < 1 {
 		l.problem("training.recompute_layers", []string{"training.recompute"}, "%d is not a number of layers; write 1 or more", t.RecomputeN)

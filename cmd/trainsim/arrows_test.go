@@ -29,25 +29,35 @@ var arrows = map[string][]string{
 	"memory/blockset":    {},
 	"memory":             {"sim", "memory/blockset"},
 	"memory/snapshot":    {"memory", "memory/blockset"},
-	"sim/step": {
-		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory", "sim/trace",
-		"interconnect/nccl",
+	"sim/code":           {"sim", "sim/gpu", "sim/model", "schedule", "sim/trace"},
+	"sim/job": {
+		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "interconnect/nccl", "sim/trace", "sim/code",
 	},
-	"sim/report": {"sim", "sim/trace", "sim/step", "sim/report/quantity"},
+	"sim/account": {
+		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "memory", "sim/trace", "sim/code", "sim/job",
+	},
+	"sim/bound": {"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "sim/trace", "sim/code", "sim/job"},
+	"sim/step": {
+		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "memory", "sim/trace", "sim/code", "sim/job",
+		"sim/account",
+	},
+	"sim/report": {
+		"sim", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report/quantity",
+	},
 	"scenarios": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
-		"sim/step", "interconnect/topo",
+		"sim/job", "interconnect/topo",
 	},
 	"scenarios/measured": {
 		"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input",
-		"sim/step", "sim/report", "scenarios", "interconnect/nccl",
+		"sim/job", "sim/account", "sim/step", "sim/report", "scenarios", "interconnect/nccl",
 	},
 	"plots": {"sim/trace", "sim/report", "plots/chart", "plots/timeline", "plots/gantt"},
 	"cmd/trainsim": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
-		"memory/snapshot", "sim/trace", "sim/step", "sim/report", "scenarios", "scenarios/measured", "plots",
-		"plots/chart", "sim/report/text", "scenarios/calibrate", "interconnect/nccl", "interconnect/topo",
-		"interconnect/bench",
+		"memory/snapshot", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report",
+		"scenarios", "scenarios/measured", "plots", "plots/chart", "sim/report/text", "scenarios/calibrate",
+		"interconnect/nccl", "interconnect/topo", "interconnect/bench",
 	},
 	"plots/chart":         {"sim/trace"},
 	"plots/timeline":      {"sim", "sim/trace", "sim/report"},

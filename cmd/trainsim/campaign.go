@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"trainsim/sim/job"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // campaign is a set of points that are simulated in parallel, with their
@@ -28,7 +28,7 @@ type campaign struct {
 // scenarioPoint is a point on its way through a campaign. Without a
 // configuration its settings are invalid and its row is complete.
 type scenarioPoint struct {
-	cfg *step.Config
+	cfg *job.Config
 	row report.SweepRow
 }
 

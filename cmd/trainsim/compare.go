@@ -14,6 +14,7 @@ import (
 	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
 	"trainsim/sim/step"
@@ -107,7 +108,7 @@ func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison,
 // before the first is simulated.
 func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plots.Case, error) {
 	runs := make([]*report.Run, len(args))
-	cfgs := make([]*step.Config, len(args))
+	cfgs := make([]*job.Config, len(args))
 	var wrong scenarios.Errors
 	for i, arg := range args {
 		var err error
@@ -158,12 +159,12 @@ func savedRun(arg string) (path string, saved bool) {
 	return path, err == nil && !info.IsDir()
 }
 
-func (c *compareCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Run, error) {
-	job, err := build(cfg)
+func (c *compareCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run, error) {
+	j, err := build(cfg)
 	if err != nil {
 		return nil, err
 	}
-	res, err := job.Run(ctx, step.Options{MaxEvents: c.maxEvents, Fold: job.Ranks() > unfolded})
+	res, err := step.Simulate(ctx, j, step.Options{MaxEvents: c.maxEvents, Fold: j.Ranks() > unfolded})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}

@@ -9,8 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/scenarios"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // memorySchema names the version of `memory --json`.
@@ -61,7 +62,7 @@ with which the job fits.`,
 				if err := cmd.Context().Err(); err != nil {
 					return err
 				}
-				m, err := account(cfg, explain)
+				m, err := accountFor(cfg, explain)
 				if err != nil {
 					return err
 				}
@@ -86,14 +87,14 @@ with which the job fits.`,
 	return cmd
 }
 
-// account makes the memory account of a scenario, and looks for what would make
+// accountFor makes the memory account of a scenario, and looks for what would make
 // it fit if it does not.
-func account(cfg *step.Config, explain bool) (*memoryAccount, error) {
-	job, err := build(cfg)
+func accountFor(cfg *job.Config, explain bool) (*memoryAccount, error) {
+	j, err := build(cfg)
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := job.Account()
+	ranks, err := account.Replay(j)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -101,11 +102,11 @@ func account(cfg *step.Config, explain bool) (*memoryAccount, error) {
 	for i, s := range m.MemoryPerStage {
 		m.Fits = m.Fits && s.Fits
 		if explain {
-			m.Explained = append(m.Explained, explained(job, &m.MemoryPerStage[i]))
+			m.Explained = append(m.Explained, explained(j, &m.MemoryPerStage[i]))
 		}
 	}
 	if explain {
-		if m.Optimizers, err = optimizerTable(job); err != nil {
+		if m.Optimizers, err = optimizerTable(j); err != nil {
 			return nil, err
 		}
 	}
@@ -118,12 +119,12 @@ func account(cfg *step.Config, explain bool) (*memoryAccount, error) {
 }
 
 // stagesOf is the account of every stage of a scenario.
-func stagesOf(cfg *step.Config) ([]report.StageMemory, error) {
-	job, err := build(cfg)
+func stagesOf(cfg *job.Config) ([]report.StageMemory, error) {
+	j, err := build(cfg)
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := job.Account()
+	ranks, err := account.Replay(j)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -131,7 +132,7 @@ func stagesOf(cfg *step.Config) ([]report.StageMemory, error) {
 }
 
 // showMemory prints the accounts; one that does not fit is exit code 4.
-func (a *app) showMemory(cfgs []*step.Config, accounts []*memoryAccount) error {
+func (a *app) showMemory(cfgs []*job.Config, accounts []*memoryAccount) error {
 	var misfits []string
 	for i, m := range accounts {
 		if !m.Fits {
@@ -155,7 +156,7 @@ func (a *app) showMemory(cfgs []*step.Config, accounts []*memoryAccount) error {
 }
 
 // writeMemory prints one account as a table in GiB.
-func writeMemory(out io.Writer, cfg *step.Config, m *memoryAccount) error {
+func writeMemory(out io.Writer, cfg *job.Config, m *memoryAccount) error {
 	fmt.Fprintf(out, "%s: memory of the fullest GPU of each stage at its peak, in GiB\n\n", cfg.Name)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "stage\trank\tweights\tgradients\toptimizer\tactivations\ttemporaries\tcomm\tcontext\tallocated\treserved\tnvidia-smi\tcapacity\tfits\t")

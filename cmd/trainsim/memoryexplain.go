@@ -6,8 +6,9 @@ import (
 	"text/tabwriter"
 
 	"trainsim/memory"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // memoryParts is a stage's memory taken apart.
@@ -31,10 +32,10 @@ type memoryPart struct {
 
 // explained takes a stage apart. What the account finds beyond the formulas are
 // the temporaries at the peak, and the rounding of blocks.
-func explained(job *step.Job, s *report.StageMemory) memoryParts {
+func explained(j *job.Job, s *report.StageMemory) memoryParts {
 	out := memoryParts{Stage: s.Stage}
 	passing := s.AtPeak.Temporaries
-	for _, l := range job.Explain(s.Stage) {
+	for _, l := range account.Explain(j, s.Stage) {
 		if l.Kind == memory.Temporaries {
 			passing -= l.Bytes
 		}
@@ -63,8 +64,8 @@ type optimizerBytes struct {
 }
 
 // optimizerTable is the bytes a parameter of a job under each optimizer.
-func optimizerTable(job *step.Job) ([]optimizerBytes, error) {
-	list, err := job.OptimizerTable()
+func optimizerTable(j *job.Job) ([]optimizerBytes, error) {
+	list, err := j.OptimizerTable()
 	out := make([]optimizerBytes, len(list))
 	for i, b := range list {
 		out[i] = optimizerBytes{b.Optimizer, b.Weights, b.Gradients, b.MainGrads, b.Master, b.States, b.Sum()}
@@ -73,7 +74,7 @@ func optimizerTable(job *step.Job) ([]optimizerBytes, error) {
 }
 
 // writeOptimizers prints the bytes a parameter, the scenario's optimizer marked.
-func writeOptimizers(out io.Writer, cfg *step.Config, list []optimizerBytes) error {
+func writeOptimizers(out io.Writer, cfg *job.Config, list []optimizerBytes) error {
 	if len(list) == 0 {
 		return nil
 	}

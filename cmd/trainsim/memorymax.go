@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"trainsim/scenarios"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // largestValue is the largest value of a key with which a scenario fits, Value
@@ -85,7 +85,7 @@ func (s *search) named(err error) error {
 
 // maxKey is the full path of the key that --max gives. That of an evaluation
 // which a scenario does not have limits nothing.
-func maxKey(key string, cfg *step.Config) (string, error) {
+func maxKey(key string, cfg *job.Config) (string, error) {
 	full := scenarios.FullKey(key)
 	if strings.HasPrefix(full, "evaluation.") && full != "evaluation.batches" && cfg.Evaluation.Batches == 0 {
 		return "", usagef("--max %s: %s has no evaluation, so that %s changes nothing; write schedule.microbatch_size for the sequences of a training step, "+

@@ -15,6 +15,7 @@ import (
 	"trainsim/scenarios"
 	"trainsim/schedule/kinds"
 	"trainsim/sim"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
 	"trainsim/sim/step"
@@ -199,7 +200,7 @@ func (p *planCommand) nodes(s *scenarios.Space) error {
 }
 
 // limit is the memory that a GPU may need.
-func (p *planCommand) limit(base *step.Config) (int64, error) {
+func (p *planCommand) limit(base *job.Config) (int64, error) {
 	limit := int64(base.GPU.Memory)
 	if p.maxMemory == "" {
 		return limit, nil

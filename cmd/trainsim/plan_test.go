@@ -13,6 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/scenarios"
+	"trainsim/sim/account"
+	"trainsim/sim/bound"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
 	"trainsim/sim/step"
@@ -105,7 +108,7 @@ func TestBoundsAreBounds(t *testing.T) {
 
 // checkBounds returns how many bounds of the step time are close.
 func checkBounds(t *testing.T, space *scenarios.Space, layouts []scenarios.Layout, rows []report.SweepRow) (near int) {
-	bounder, err := step.NewBounder(space.Base)
+	bounder, err := bound.NewBounder(space.Base)
 	require.NoError(t, err)
 	simulated := 0
 	for i, l := range layouts {
@@ -118,9 +121,9 @@ func checkBounds(t *testing.T, space *scenarios.Space, layouts []scenarios.Layou
 			continue
 		}
 		simulated++
-		job, err := step.Build(cfg)
+		j, err := job.Build(cfg, account.Peaks)
 		require.NoError(t, err)
-		close, err := job.LowerBound()
+		close, err := bound.Of(j)
 		require.NoError(t, err)
 		assert.LessOrEqual(t, quick.Time.Seconds(), rows[i].StepTime, label)
 		assert.LessOrEqual(t, close.Time.Seconds(), rows[i].StepTime, label)

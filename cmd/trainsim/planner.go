@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"trainsim/scenarios"
+	"trainsim/sim/account"
+	"trainsim/sim/bound"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
 )
@@ -15,7 +18,7 @@ import (
 // lower bound of their step time, and those that cannot be among the results
 // any more are left out. Its results are those of simulating every layout.
 type planner struct {
-	base    *step.Config
+	base    *job.Config
 	layouts []scenarios.Layout
 	limit   int64 // of the fullest GPU's memory, in bytes
 	search  *report.PlanSearch
@@ -32,7 +35,7 @@ type planner struct {
 type candidate struct {
 	point int
 	gpus  int
-	bound step.Bound
+	bound bound.Bound
 }
 
 // planCounts says what became of the layouts.
@@ -46,7 +49,7 @@ const planRound = 32
 // bound orders the layouts of a shard by the bound of their step time. Those
 // that cannot fit are left out.
 func (p *planner) bound(ctx context.Context, part shard) error {
-	bounder, err := step.NewBounder(p.base)
+	bounder, err := bound.NewBounder(p.base)
 	if err != nil {
 		return err
 	}
@@ -125,12 +128,12 @@ func (p *planner) evaluate(ctx context.Context, c candidate) (*report.SweepRow, 
 	if known, ok := p.known(c.point, row.ID); ok {
 		return &known, nil
 	}
-	job, err := step.Build(cfg)
+	j, err := job.Build(cfg, account.Peaks)
 	if err != nil {
 		row.Outcome, row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
 		return row, nil
 	}
-	if c.bound, err = job.LowerBound(); err != nil {
+	if c.bound, err = bound.Of(j); err != nil {
 		return nil, fmt.Errorf("%s: %w", report.LayoutLabel(row.Settings), err)
 	}
 	if p.search.Needless(c.gpus, c.bound) {
@@ -140,7 +143,7 @@ func (p *planner) evaluate(ctx context.Context, c candidate) (*report.SweepRow, 
 		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf("at least %.1f GiB of %.1f GiB are needed", gib(c.bound.Memory), gib(p.limit))
 		return row, p.keep(row)
 	}
-	needless, err := p.simulate(ctx, job, c, row)
+	needless, err := p.simulate(ctx, j, c, row)
 	if err != nil || needless {
 		return nil, err
 	}
@@ -150,16 +153,16 @@ func (p *planner) evaluate(ctx context.Context, c candidate) (*report.SweepRow, 
 // simulate fills the row of a layout that has passed the bounds. The first
 // stage's memory comes first, since it tells most of what does not fit; then the
 // step, which often turns out to be too long; then the other stages' memory.
-func (p *planner) simulate(ctx context.Context, job *step.Job, c candidate, row *report.SweepRow) (needless bool, err error) {
-	memory := make([]step.RankMemory, 0, job.Config.Parallel.PP)
-	if fits, err := p.measure(job, &memory, row); err != nil || !fits {
+func (p *planner) simulate(ctx context.Context, j *job.Job, c candidate, row *report.SweepRow) (needless bool, err error) {
+	memory := make([]account.RankMemory, 0, j.Config.Parallel.PP)
+	if fits, err := p.measure(j, &memory, row); err != nil || !fits {
 		return false, err
 	}
 	c.bound.Memory = max(c.bound.Memory, memory[0].NvidiaSMI())
 	if p.search.Needless(c.gpus, c.bound) {
 		return true, nil
 	}
-	res, err := job.Timed(ctx, p.options)
+	res, err := step.Timed(ctx, j, p.options)
 	switch {
 	case ctx.Err() != nil:
 		return false, ctx.Err()
@@ -171,8 +174,8 @@ func (p *planner) simulate(ctx context.Context, job *step.Job, c candidate, row 
 	if p.search.Needless(c.gpus, c.bound) {
 		return true, nil
 	}
-	for len(memory) < job.Config.Parallel.PP {
-		if fits, err := p.measure(job, &memory, row); err != nil || !fits {
+	for len(memory) < j.Config.Parallel.PP {
+		if fits, err := p.measure(j, &memory, row); err != nil || !fits {
 			return false, err
 		}
 	}
@@ -183,8 +186,8 @@ func (p *planner) simulate(ctx context.Context, job *step.Job, c candidate, row 
 
 // measure accounts for the memory of one more stage. One that does not fit is
 // the layout's outcome.
-func (p *planner) measure(job *step.Job, memory *[]step.RankMemory, row *report.SweepRow) (fits bool, err error) {
-	m, err := job.StageMemory(len(*memory))
+func (p *planner) measure(j *job.Job, memory *[]account.RankMemory, row *report.SweepRow) (fits bool, err error) {
+	m, err := account.Stage(j, len(*memory))
 	if err != nil {
 		return false, err
 	}

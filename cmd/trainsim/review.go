@@ -8,9 +8,9 @@ import (
 	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
-	"trainsim/sim/step"
 )
 
 // captions of the standard figures, in the order of a review.
@@ -25,7 +25,7 @@ var captions = []struct{ name, text string }{
 
 // writeReview writes the folder of --report: README.md, the figures and the
 // resolved scenario, ready to attach to a design review.
-func (r *runCommand) writeReview(cfg *step.Config, run *report.Run, several bool) error {
+func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool) error {
 	if r.review == "" {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
 	"trainsim/sim/step"
@@ -92,13 +93,13 @@ func (r *runCommand) run(cmd *cobra.Command, args []string) error {
 // changes no result, only who is an actor and a lane of the recording.
 const unfolded = 256
 
-func (r *runCommand) folds(job *step.Job) bool {
-	return r.fold || (!r.noFold && job.Ranks() > unfolded)
+func (r *runCommand) folds(j *job.Job) bool {
+	return r.fold || (!r.noFold && j.Ranks() > unfolded)
 }
 
 // runAll simulates the scenarios one after the other. A file that cannot be
 // written does not keep the report from being printed.
-func (r *runCommand) runAll(ctx context.Context, cfgs []*step.Config) error {
+func (r *runCommand) runAll(ctx context.Context, cfgs []*job.Config) error {
 	var reports []*report.Report
 	var failed error
 	for i, cfg := range cfgs {
@@ -124,7 +125,7 @@ func (r *runCommand) runAll(ctx context.Context, cfgs []*step.Config) error {
 }
 
 // print writes the resolved scenarios.
-func (r *runCommand) print(cfgs []*step.Config) error {
+func (r *runCommand) print(cfgs []*job.Config) error {
 	var resolved []any
 	for _, cfg := range cfgs {
 		resolved = append(resolved, scenarios.Resolved(cfg))
@@ -139,13 +140,13 @@ func (r *runCommand) print(cfgs []*step.Config) error {
 }
 
 // simulate runs one scenario.
-func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Run, *step.Result, error) {
-	job, err := build(cfg)
+func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run, *step.Result, error) {
+	j, err := build(cfg)
 	if err != nil {
 		return nil, nil, err
 	}
 	start := time.Now()
-	res, err := job.Run(ctx, step.Options{MaxEvents: r.maxEvents, Fold: r.folds(job)})
+	res, err := step.Simulate(ctx, j, step.Options{MaxEvents: r.maxEvents, Fold: r.folds(j)})
 	if err != nil && (res == nil || !errors.Is(err, step.ErrDeadlock)) {
 		return nil, nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -169,7 +170,7 @@ func (r *runCommand) simulate(ctx context.Context, cfg *step.Config) (*report.Ru
 
 // show prints a report as text. What was printed stands even if a file cannot
 // be written later.
-func (r *runCommand) show(cfg *step.Config, run *report.Run, index int) error {
+func (r *runCommand) show(cfg *job.Config, run *report.Run, index int) error {
 	if r.json {
 		return nil
 	}
@@ -183,7 +184,7 @@ func (r *runCommand) show(cfg *step.Config, run *report.Run, index int) error {
 }
 
 // write writes the files of a run.
-func (r *runCommand) write(cfg *step.Config, run *report.Run, res *step.Result, several bool) error {
+func (r *runCommand) write(cfg *job.Config, run *report.Run, res *step.Result, several bool) error {
 	dir := r.out
 	switch {
 	case dir == "":
@@ -244,7 +245,7 @@ func fileName(name string) string {
 }
 
 // verdict is the error of the scenarios that cannot run: out of memory, deadlock.
-func verdict(cfgs []*step.Config, reports []*report.Report) error {
+func verdict(cfgs []*job.Config, reports []*report.Report) error {
 	var lines []string
 	for i, rep := range reports {
 		if rep.Deadlock != nil {

@@ -4,13 +4,14 @@ import (
 	"io"
 
 	"trainsim/memory/snapshot"
-	"trainsim/sim/step"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 )
 
 // writeSnapshot writes what the fullest stage's first rank allocated, step by
 // step, in the form of torch.cuda.memory._dump_snapshot.
-func (r *runCommand) writeSnapshot(job *step.Job, accounts []step.RankMemory) error {
-	s, err := job.Snapshot(accounts[step.Fullest(accounts)].Stage, true)
+func (r *runCommand) writeSnapshot(j *job.Job, accounts []account.RankMemory) error {
+	s, err := account.Snapshot(j, accounts[account.Fullest(accounts)].Stage, true)
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/scenarios"
-	"trainsim/sim/step"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 )
 
 // overrides are the flags that change keys of a scenario.
@@ -36,7 +37,7 @@ func (o *overrides) all(cmd *cobra.Command) []string {
 }
 
 // load reads one scenario: a file, a built-in name or "-" for stdin.
-func (a *app) load(name string, sets []string) (*step.Config, error) {
+func (a *app) load(name string, sets []string) (*job.Config, error) {
 	if name == "-" {
 		return scenarios.LoadReader(a.stdin, "standard input", sets)
 	}
@@ -44,8 +45,8 @@ func (a *app) load(name string, sets []string) (*step.Config, error) {
 }
 
 // loadAll reads several scenarios and reports what is wrong with all of them.
-func (a *app) loadAll(names, sets []string) ([]*step.Config, error) {
-	var out []*step.Config
+func (a *app) loadAll(names, sets []string) ([]*job.Config, error) {
+	var out []*job.Config
 	var wrong scenarios.Errors
 	taken := map[string]string{}
 	for _, name := range names {
@@ -72,16 +73,16 @@ func (a *app) loadAll(names, sets []string) ([]*step.Config, error) {
 
 // build makes the job of a scenario. What cannot be built is the scenario's
 // fault: it combines things that exist into something that does not.
-func build(cfg *step.Config) (*step.Job, error) {
-	job, err := step.Build(cfg)
+func build(cfg *job.Config) (*job.Job, error) {
+	j, err := job.Build(cfg, account.Peaks)
 	if err != nil {
 		return nil, badInput(fmt.Errorf("%s: %w", cfg.Name, err))
 	}
-	return job, nil
+	return j, nil
 }
 
 // headline is a job in one line.
-func headline(c *step.Config) string {
+func headline(c *job.Config) string {
 	p := &c.Parallel
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d x %s: %s", p.World(), c.GPU.Name, c.Model.Name)

@@ -11,6 +11,8 @@ import (
 	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
 	"trainsim/sim/step"
@@ -198,13 +200,13 @@ func simulatePoint(ctx context.Context, p *scenarioPoint, o step.Options) error 
 	if p.cfg == nil {
 		return nil
 	}
-	job, err := step.Build(p.cfg)
+	j, err := job.Build(p.cfg, account.Peaks)
 	if err != nil {
 		p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
 		return nil
 	}
 	err = guarded(func(int) error {
-		res, err := job.Run(ctx, o)
+		res, err := step.Simulate(ctx, j, o)
 		if err == nil {
 			p.row.Fill(res)
 		}

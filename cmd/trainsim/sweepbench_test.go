@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/scenarios"
+	"trainsim/sim/bound"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
 )
@@ -36,7 +37,7 @@ func BenchmarkBounder(b *testing.B) {
 	space := &scenarios.Space{Base: base, Nodes: []int{8}, Batch: 128, Kinds: []string{"1f1b", "interleaved"}, MinMicrobatches: 1}
 	layouts := space.Layouts()
 	for b.Loop() {
-		bounder, err := step.NewBounder(base)
+		bounder, err := bound.NewBounder(base)
 		require.NoError(b, err)
 		for i := range layouts {
 			_, err := bounder.Bound(layouts[i].Apply(base))

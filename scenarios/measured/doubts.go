@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // Measured memory tells which settings a job had: it depends on few of them, and
@@ -24,20 +24,20 @@ const (
 // reading is another way to read the columns of a run.
 type reading struct {
 	text  string
-	apply func(*step.Config)
+	apply func(*job.Config)
 }
 
 // readings lists the other values of the columns that decide what a layer keeps.
 var readings = []reading{
-	{"dropout = 1", func(c *step.Config) { c.Training.Dropout = true }},
-	{"dropout = 0", func(c *step.Config) { c.Training.Dropout = false }},
-	{"attention = unfused", func(c *step.Config) { c.Model.Attention = model.Unfused }},
-	{"attention = unfused, dropout = 1", func(c *step.Config) { c.Model.Attention, c.Training.Dropout = model.Unfused, true }},
-	{"attention = flash", func(c *step.Config) { c.Model.Attention = model.Flash }},
-	{"attention = flash, dropout = 0", func(c *step.Config) { c.Model.Attention, c.Training.Dropout = model.Flash, false }},
-	{"recompute = none", func(c *step.Config) { c.Training.Recompute = "none" }},
-	{"recompute = selective", func(c *step.Config) { c.Training.Recompute = "selective" }},
-	{"recompute = full", func(c *step.Config) { c.Training.Recompute = "full" }},
+	{"dropout = 1", func(c *job.Config) { c.Training.Dropout = true }},
+	{"dropout = 0", func(c *job.Config) { c.Training.Dropout = false }},
+	{"attention = unfused", func(c *job.Config) { c.Model.Attention = model.Unfused }},
+	{"attention = unfused, dropout = 1", func(c *job.Config) { c.Model.Attention, c.Training.Dropout = model.Unfused, true }},
+	{"attention = flash", func(c *job.Config) { c.Model.Attention = model.Flash }},
+	{"attention = flash, dropout = 0", func(c *job.Config) { c.Model.Attention, c.Training.Dropout = model.Flash, false }},
+	{"recompute = none", func(c *job.Config) { c.Training.Recompute = "none" }},
+	{"recompute = selective", func(c *job.Config) { c.Training.Recompute = "selective" }},
+	{"recompute = full", func(c *job.Config) { c.Training.Recompute = "full" }},
 }
 
 // doubts names the families whose measured memory fits other columns.

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"trainsim/scenarios"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // run turns the row into a training run. Nothing but widths, degrees and settings goes
@@ -34,7 +34,7 @@ func (r *record) run(known *presets) trainingRun {
 }
 
 // config fills a Config from the cells; nil when there is no such cluster.
-func (r *record) config(known *presets) *step.Config {
+func (r *record) config(known *presets) *job.Config {
 	base, err := known.cluster(r.text("cluster"))
 	if err != nil {
 		r.skip("cluster", "%v", err)
@@ -47,7 +47,7 @@ func (r *record) config(known *presets) *step.Config {
 	r.parallel(&cfg.Parallel)
 	r.nodes(&cfg)
 	cfg.Cluster.ComputeCapability = cmp.Or(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
-	cfg.Training = step.Training{
+	cfg.Training = job.Training{
 		Precision: r.word("precision", ""), GradPrecision: r.word("grad_precision", "fp32"), Optimizer: "adam",
 		Recompute: r.word("recompute", "none"), Dropout: r.flag("dropout"),
 	}
@@ -73,7 +73,7 @@ func (r *record) config(known *presets) *step.Config {
 // told otherwise and whose models compute the loss with FlashAttention's kernel
 // and two metrics behind the backward (llm-foundry's defaults, loss_fn and
 // use_train_metrics of ComposerMPTCausalLM).
-func sharded(cfg *step.Config) {
+func sharded(cfg *job.Config) {
 	cfg.Model.VocabMultiple = 0
 	if cfg.Model.Norm == model.LayerNorm {
 		cfg.Parallel.BackwardPrefetch = "post"
@@ -84,7 +84,7 @@ func sharded(cfg *step.Config) {
 // firstFlash reports whether fused attention is FlashAttention's first version:
 // blocks with layer norms are of the time before the second (July 2023, as
 // Llama 2), except under Transformer Engine, which needs a GPU with FP8 here.
-func firstFlash(cfg *step.Config) bool {
+func firstFlash(cfg *job.Config) bool {
 	return cfg.Model.Attention == model.Flash && cfg.Model.Norm == model.LayerNorm &&
 		(cfg.Parallel.ZeRO >= 2 || !cfg.GPU.Generation().FP8)
 }
@@ -93,7 +93,7 @@ func firstFlash(cfg *step.Config) bool {
 // wraps plain PyTorch modules, compiled in FP8, whose casts are too slow one by
 // one (torchao's float8 asks for it); ZeRO-1 beside separate attention kernels is
 // DeepSpeed's, which is older than Megatron-Core's distributed optimizer.
-func (r *record) framework(cfg *step.Config) string {
+func (r *record) framework(cfg *job.Config) string {
 	switch {
 	case cfg.Parallel.ZeRO >= 2 && cfg.Training.Precision == "fp8":
 		return "compiled"
@@ -169,7 +169,7 @@ func (r *record) experts(m *model.Config) {
 	m.ExpertCapacity = r.measure("expert_capacity")
 }
 
-func (r *record) parallel(p *step.Parallel) {
+func (r *record) parallel(p *job.Parallel) {
 	p.TP, p.PP, p.DP = r.count("tp", 0), r.count("pp", 0), r.count("dp", 0)
 	p.CP, p.EP, p.ETP = r.count("cp", 1), r.count("ep", 1), r.count("etp", p.TP)
 	p.SequenceParallel = r.flag("sequence_parallel")
@@ -189,7 +189,7 @@ const maxGPUs = 1 << 18
 
 // nodes spreads the job's GPUs over as few nodes as hold them, the same number
 // on each.
-func (r *record) nodes(cfg *step.Config) {
+func (r *record) nodes(cfg *job.Config) {
 	gpus, per := r.count("gpus", 0), max(cfg.Cluster.NodeGPUs(), 1)
 	if gpus > maxGPUs {
 		r.skip("gpus", "%d GPUs are more than are simulated; write at most %d", gpus, maxGPUs)
@@ -210,7 +210,7 @@ func (r *record) nodes(cfg *step.Config) {
 }
 
 // check asks the scenario's own checks whether the job can be.
-func (r *record) check(cfg *step.Config) {
+func (r *record) check(cfg *job.Config) {
 	var wrong *scenarios.Errors
 	if errors.As(scenarios.Check(cfg), &wrong) {
 		r.skip("id", "%v", &wrong.Problems[0])
@@ -219,7 +219,7 @@ func (r *record) check(cfg *step.Config) {
 
 // seconds returns the measured step time, from a rate where no time was
 // published: the rate times the time is the step's operations on a GPU.
-func (r *record) seconds(cfg *step.Config) float64 {
+func (r *record) seconds(cfg *job.Config) float64 {
 	rate := r.measure("tflops_per_gpu") * 1e12
 	if t := r.measure("iter_time_s"); t > 0 {
 		return t

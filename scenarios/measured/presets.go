@@ -2,8 +2,8 @@ package measured
 
 import (
 	"trainsim/scenarios"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // presets caches those that a table names: many rows run on one cluster.
@@ -14,7 +14,7 @@ type presets struct {
 }
 
 type clusterPreset struct {
-	config *step.Config // with nothing but the preset and the defaults
+	config *job.Config // with nothing but the preset and the defaults
 	err    error
 }
 
@@ -24,7 +24,7 @@ type modelPreset struct {
 }
 
 // cluster returns a Config of the cluster with all defaults and no job yet.
-func (p *presets) cluster(name string) (*step.Config, error) {
+func (p *presets) cluster(name string) (*job.Config, error) {
 	found, ok := p.clusters[name]
 	if !ok {
 		found.config, found.err = scenarios.LoadMachine(name, p.dir)

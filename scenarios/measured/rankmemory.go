@@ -5,8 +5,9 @@ import (
 	"path/filepath"
 	"sync"
 
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // rankPeak is what PyTorch counted on one rank of a job: a row of a table of
@@ -18,7 +19,7 @@ type rankPeak struct {
 	Rank, Stage int
 	// Config is the rank's job, the same pointer for all ranks of a job; nil
 	// where Skipped says why there is none.
-	Config *step.Config
+	Config *job.Config
 	// Allocated and Reserved are the rank's torch.cuda.max_memory_allocated and
 	// max_memory_reserved in bytes, 0 where the table does not have them.
 	Allocated, Reserved int64
@@ -36,12 +37,12 @@ func rankMemoryRows(text []byte, name string, o Options) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts := map[*step.Config]func() ([]step.RankMemory, error){nil: nil}
+	accounts := map[*job.Config]func() ([]account.RankMemory, error){nil: nil}
 	var out []Row
 	for i := range rows {
 		m := &rows[i]
 		if _, known := accounts[m.Config]; !known {
-			accounts[m.Config] = sync.OnceValues(func() ([]step.RankMemory, error) { return accountOf(m.Config) })
+			accounts[m.Config] = sync.OnceValues(func() ([]account.RankMemory, error) { return accountOf(m.Config) })
 		}
 		for _, figure := range []struct {
 			metric memoryMetric
@@ -56,7 +57,7 @@ func rankMemoryRows(text []byte, name string, o Options) ([]Row, error) {
 }
 
 // row makes the row of one figure of a rank.
-func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]step.RankMemory, error)) Row {
+func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]account.RankMemory, error)) Row {
 	r := Row{Scored: report.Scored{
 		ID: m.ID + " " + string(metric), Family: m.Family + " " + string(metric), MemoryMetric: string(metric), Skipped: m.Skipped,
 	}}
@@ -76,12 +77,12 @@ func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]step.
 }
 
 // accountOf is the memory account of a job, a rank of each stage.
-func accountOf(c *step.Config) ([]step.RankMemory, error) {
-	job, err := step.Build(c)
+func accountOf(c *job.Config) ([]account.RankMemory, error) {
+	j, err := job.Build(c, account.Peaks)
 	if err != nil {
 		return nil, err
 	}
-	return job.Account()
+	return account.Replay(j)
 }
 
 // isRankMemory reports whether a CSV header is that of a table of rank memory.
@@ -103,7 +104,7 @@ func readRankMemory(text []byte, name, cluster string) ([]rankPeak, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := rankMemoryTable{cluster: cluster, presets: presets{dir: filepath.Dir(name)}, jobs: map[string]*step.Config{}}
+	t := rankMemoryTable{cluster: cluster, presets: presets{dir: filepath.Dir(name)}, jobs: map[string]*job.Config{}}
 	var out []rankPeak
 	err = file.each(func(r *record) { out = append(out, t.row(r)) })
 	return out, err

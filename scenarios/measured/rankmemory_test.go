@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/sim/step"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 )
 
 // rankTable is testdata/b200_rank_memory.csv: what
@@ -57,14 +58,14 @@ func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 	rows, err := readRankMemory([]byte(table), "b200.csv", "")
 	require.NoError(t, err)
 	require.Len(t, rows, 96)
-	accounts := map[*step.Config][]step.RankMemory{}
+	accounts := map[*job.Config][]account.RankMemory{}
 	for i := range rows {
 		r := &rows[i]
 		require.Empty(t, r.Skipped)
 		if accounts[r.Config] == nil {
-			job, err := step.Build(r.Config)
+			j, err := job.Build(r.Config, account.Peaks)
 			require.NoError(t, err)
-			accounts[r.Config], err = job.Account()
+			accounts[r.Config], err = account.Replay(j)
 			require.NoError(t, err)
 		}
 		m := &accounts[r.Config][r.Stage]

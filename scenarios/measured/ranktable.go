@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"trainsim/scenarios"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // rankMemoryTable is what the rows of a table share.
 type rankMemoryTable struct {
 	cluster string
 	presets presets
-	jobs    map[string]*step.Config // by the resolved scenario
+	jobs    map[string]*job.Config // by the resolved scenario
 }
 
 func (t *rankMemoryTable) row(r *record) rankPeak {
@@ -70,7 +70,7 @@ func (t *rankMemoryTable) defaults(r *record) map[string]string {
 }
 
 // stage returns the rank's pipeline rank, which a column may give as well.
-func (r *record) stage(p *step.Parallel, rank int) int {
+func (r *record) stage(p *job.Parallel, rank int) int {
 	if rank >= p.World() {
 		r.skip("rank", "%d is not a rank of %d GPUs; write 0 to %d", rank, p.World(), p.World()-1)
 		return 0
@@ -101,7 +101,7 @@ func (r *record) mebibytes(column string) int64 {
 }
 
 // shared returns the Config of an equal job that came before, else cfg.
-func (t *rankMemoryTable) shared(cfg *step.Config) *step.Config {
+func (t *rankMemoryTable) shared(cfg *job.Config) *job.Config {
 	var b strings.Builder
 	if err := scenarios.Write(&b, cfg); err != nil {
 		return cfg

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"fmt"
 
+	"trainsim/sim/job"
 	"trainsim/sim/report"
-	"trainsim/sim/step"
 )
 
 // Row is one measurement with the work that fills in its prediction.
 type Row struct {
 	report.Scored
-	config  *step.Config                                // of a training run, else nil
+	config  *job.Config                                 // of a training run, else nil
 	predict func(context.Context, *report.Scored) error // nil for a skipped row
 }
 

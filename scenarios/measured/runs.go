@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/step"
 )
@@ -16,7 +17,7 @@ type trainingRun struct {
 	// Quality is the table's word for how well the row is known, "A" or "B".
 	Quality string
 	// Config is the job of the row; nil where Skipped says why there is none.
-	Config *step.Config
+	Config *job.Config
 	// Seconds is the measured time of a step, 0 where none was published.
 	Seconds float64
 	// MemoryBytes is the measured peak of the fullest GPU, 0 where none was

@@ -10,8 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/scenarios"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // runsTable is testdata/runs.csv: published runs, each row with its source.
@@ -95,10 +96,10 @@ func TestRunsOutOfMemory(t *testing.T) {
 // 16-bit logits: with fp32 copies it would not.
 func TestFlashLossFits(t *testing.T) {
 	cfg := *runsByID(t, runsTable(t))["mpt-0212"].Config
-	outcome := func() *step.OOM {
-		job, err := step.Build(&cfg)
+	outcome := func() *account.OOM {
+		j, err := job.Build(&cfg, account.Peaks)
 		require.NoError(t, err)
-		accounts, err := job.Account()
+		accounts, err := account.Replay(j)
 		require.NoError(t, err)
 		return accounts[0].OOM
 	}

@@ -4,13 +4,13 @@ import (
 	"strings"
 
 	"trainsim/schedule/kinds"
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // schedule reads the pipeline schedule and how the layers are split.
-func (r *record) schedule(cfg *step.Config) {
+func (r *record) schedule(cfg *job.Config) {
 	s := &cfg.Schedule
-	*s = step.Schedule{
+	*s = job.Schedule{
 		Microbatches: r.count("microbatches", 0), MicrobatchSize: r.count("microbatch_size", 0),
 		FirstLastLayers: r.word("first_last_layers", "even"), VirtualStages: 1,
 	}
@@ -23,7 +23,7 @@ func (r *record) schedule(cfg *step.Config) {
 
 // kind reads the schedule's name. Plain 1F1B waits for each hand-off as
 // Megatron-LM and DeepSpeed do; the other schedules overlap them.
-func (r *record) kind(s *step.Schedule, pp int) {
+func (r *record) kind(s *job.Schedule, pp int) {
 	name := r.text("schedule")
 	switch base, isAuto := strings.CutPrefix(name, "zb-auto-"); {
 	case name == "none":
@@ -50,7 +50,7 @@ func (r *record) kind(s *step.Schedule, pp int) {
 // interleaving, so that it counts as not published, as an empty cell does. Then
 // they are the most that divide the layers, which is one layer a chunk; where
 // none divide them, one chunk of unequal size remains.
-func (r *record) chunks(cfg *step.Config) int {
+func (r *record) chunks(cfg *job.Config) int {
 	if v := r.count("vpp", 1); v > 1 {
 		return v
 	}
@@ -70,7 +70,7 @@ const maxStages = 1 << 18
 // splitLayers writes the stages out where they cannot be equal: systems then
 // split the layers as evenly as it goes, and a stage of the embedding or the
 // head alone has none.
-func (r *record) splitLayers(cfg *step.Config) {
+func (r *record) splitLayers(cfg *job.Config) {
 	s := &cfg.Schedule
 	stages, layers := cfg.Parallel.PP*s.VirtualStages, int(cfg.Model.Layers)
 	slots := layers

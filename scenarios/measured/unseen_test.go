@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 )
 
@@ -32,9 +34,9 @@ func TestUnseenRuns(t *testing.T) {
 	for i := range runs {
 		r := &runs[i]
 		require.Empty(t, r.Skipped)
-		job, err := step.Build(r.Config)
+		j, err := job.Build(r.Config, account.Peaks)
 		require.NoError(t, err)
-		res, err := job.Timed(context.Background(), step.Options{Fold: true, NoRecording: true})
+		res, err := step.Timed(context.Background(), j, step.Options{Fold: true, NoRecording: true})
 		require.NoError(t, err)
 		if errors[r.Family] == nil {
 			errors[r.Family] = &errorsOf{}

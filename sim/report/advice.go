@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"trainsim/sim/job"
 	"trainsim/sim/report/quantity"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
@@ -97,7 +98,7 @@ func adviseDataParallel(res *step.Result, r *Report) *Advice {
 }
 
 // shardAdvice names what sharding can still do for the exchange.
-func shardAdvice(p *step.Parallel) string {
+func shardAdvice(p *job.Parallel) string {
 	switch {
 	case p.ZeRO == 0:
 		return ", or shard (parallel.zero = 1)"
@@ -135,7 +136,7 @@ func adviseBubble(res *step.Result, r *Report) *Advice {
 
 // bubbleMicrobatches scales the bubble as fill and drain do: its length stays,
 // the work grows with the micro-batches.
-func bubbleMicrobatches(c *step.Config, r *Report) int {
+func bubbleMicrobatches(c *job.Config, r *Report) int {
 	m := c.Schedule.Microbatches
 	work := (r.StepTime - r.Bubble.Seconds) / float64(m)
 	need := int(math.Ceil(r.Bubble.Seconds * (1 - bubbleLimit) / bubbleLimit / work))

@@ -3,13 +3,13 @@ package report
 import (
 	"fmt"
 
-	"trainsim/sim/step"
+	"trainsim/sim/job"
 )
 
 // assumptions says what the figures rest on.
-func assumptions(j *step.Job) []string {
+func assumptions(j *job.Job) []string {
 	c := j.Config
-	spec := j.Spec()
+	spec := j.Spec
 	out := []string{
 		fmt.Sprintf("MFU and HFU are against %s's dense peak of %.6g TFLOP/s (%s); model FLOPs count matrix products and the full attention square, 3x forward.",
 			c.GPU.Name, c.GPU.Peak(spec.Precision)/1e12, c.Training.Precision),
@@ -48,14 +48,14 @@ func assumptions(j *step.Job) []string {
 }
 
 // jitter names jitter among what is not modelled, unless the scenario has some.
-func jitter(c *step.Config) string {
+func jitter(c *job.Config) string {
 	if c.Faults.Jitter > 0 {
 		return ""
 	}
 	return "jitter, "
 }
 
-func gradientAssumption(c *step.Config) string {
+func gradientAssumption(c *job.Config) string {
 	switch {
 	case c.Parallel.ZeRO >= 2 && c.Parallel.PP > 1:
 		return "FSDP in a pipeline gathers a stage's weights once a step and scatters gradients behind the last micro-batch; in between both are whole, whatever the stage of ZeRO."

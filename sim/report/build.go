@@ -2,6 +2,7 @@ package report
 
 import (
 	"trainsim/sim"
+	"trainsim/sim/account"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -47,7 +48,7 @@ func (r *Report) rates(res *step.Result) {
 	r.TokensPerS = work.Tokens / r.StepTime
 	r.TokensPerSPerGPU = r.TokensPerS / gpus
 	r.SamplesPerS = float64(c.Samples()) / r.StepTime
-	spec := res.Job.Spec()
+	spec := res.Job.Spec
 	r.ModelTFLOPS = work.ModelFLOPs / r.StepTime / gpus / 1e12
 	r.HardwareTFLOPS = (work.ModelFLOPs + work.RecomputedFLOPs) / r.StepTime / gpus / 1e12
 	if peak := c.GPU.Peak(spec.Precision) / 1e12; peak > 0 {
@@ -149,7 +150,7 @@ func definitions(stages []step.StageTime) BubbleDefinitions {
 }
 
 // MemoryOf turns the step's memory accounts into the report's.
-func MemoryOf(accounts []step.RankMemory) []StageMemory {
+func MemoryOf(accounts []account.RankMemory) []StageMemory {
 	var out []StageMemory
 	for i := range accounts {
 		m := &accounts[i]
@@ -162,7 +163,7 @@ func MemoryOf(accounts []step.RankMemory) []StageMemory {
 	return out
 }
 
-func atPeak(m *step.RankMemory) AtPeak {
+func atPeak(m *account.RankMemory) AtPeak {
 	return AtPeak(m.Parts())
 }
 

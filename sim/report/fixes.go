@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"sort"
 
-	"trainsim/sim/step"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 )
 
 // Fix is a change of settings that makes a job fit, proved by the account.
@@ -21,12 +22,12 @@ type candidate struct {
 	key   string
 	value any
 	cost  float64
-	apply func(*step.Config) bool // false: not possible
+	apply func(*job.Config) bool // false: not possible
 }
 
 // Fixes returns up to three single changes, cheapest first, with which the
 // job's memory fits: of each key the cheapest value.
-func Fixes(c *step.Config) []Fix {
+func Fixes(c *job.Config) []Fix {
 	var out []Fix
 	found := map[string]bool{} // the values of a key follow by growing cost
 	for _, t := range candidates(c) {
@@ -62,44 +63,44 @@ const mostMicrobatches = 1 << 12
 const mostPrefetched = 16
 
 // candidates lists what an engineer would try, by growing cost.
-func candidates(c *step.Config) []candidate {
+func candidates(c *job.Config) []candidate {
 	var out []candidate
-	add := func(key string, value any, cost float64, apply func(*step.Config) bool) {
+	add := func(key string, value any, cost float64, apply func(*job.Config) bool) {
 		out = append(out, candidate{key, value, cost, apply})
 	}
 	if !c.Parallel.SequenceParallel && c.Parallel.TP > 1 {
-		add("parallel.sequence_parallel", true, 0.98, func(v *step.Config) bool { v.Parallel.SequenceParallel = true; return true })
+		add("parallel.sequence_parallel", true, 0.98, func(v *job.Config) bool { v.Parallel.SequenceParallel = true; return true })
 	}
 	for z := c.Parallel.ZeRO + 1; z <= 3 && c.Parallel.DP > 1; z++ {
 		if z > 1 && c.Parallel.PP > 1 {
 			break
 		}
-		add("parallel.zero", z, 1+0.02*float64(z*z), func(v *step.Config) bool { v.Parallel.ZeRO = z; return true })
+		add("parallel.zero", z, 1+0.02*float64(z*z), func(v *job.Config) bool { v.Parallel.ZeRO = z; return true })
 	}
 	if c.Parallel.ZeRO >= 2 && c.Parallel.FSDPGroup > 0 {
-		add("parallel.fsdp_group", 0, 1.04, func(v *step.Config) bool { v.Parallel.FSDPGroup = 0; return true })
+		add("parallel.fsdp_group", 0, 1.04, func(v *job.Config) bool { v.Parallel.FSDPGroup = 0; return true })
 	}
 	for _, f := range []int{2, 4, 8, 16} {
 		if c.Model.Experts > 0 {
-			add("parallel.ep", c.Parallel.EP*f, 0.99, func(v *step.Config) bool { v.Parallel.EP *= f; return true })
+			add("parallel.ep", c.Parallel.EP*f, 0.99, func(v *job.Config) bool { v.Parallel.EP *= f; return true })
 		}
 	}
 	if !c.Training.FP8ParamGather {
-		add("training.fp8_param_gather", true, 0.97, (*step.Config).KeepFP8Weights)
+		add("training.fp8_param_gather", true, 0.97, (*job.Config).KeepFP8Weights)
 	}
 	out = append(out, memoryCandidates(c)...)
 	if c.Training.Recompute == "none" || c.Training.Recompute == "" {
-		add("training.recompute", "selective", 1.05, func(v *step.Config) bool { v.Training.Recompute = "selective"; return true })
+		add("training.recompute", "selective", 1.05, func(v *job.Config) bool { v.Training.Recompute = "selective"; return true })
 	}
 	if c.Training.Recompute != "full" {
-		add("training.recompute", "full", 1.33, func(v *step.Config) bool { v.Training.Recompute = "full"; return true })
+		add("training.recompute", "full", 1.33, func(v *job.Config) bool { v.Training.Recompute = "full"; return true })
 	}
 	for ratio := 2; ratio <= c.Schedule.MicrobatchSize; ratio++ {
 		b := c.Schedule.MicrobatchSize / ratio
 		if c.Schedule.MicrobatchSize%ratio != 0 || c.Schedule.Microbatches > mostMicrobatches/ratio {
 			continue
 		}
-		add("schedule.microbatch_size", b, 1.1, func(v *step.Config) bool {
+		add("schedule.microbatch_size", b, 1.1, func(v *job.Config) bool {
 			v.Schedule.Microbatches, v.Schedule.MicrobatchSize = v.Schedule.Microbatches*ratio, b
 			return true
 		})
@@ -111,44 +112,44 @@ func candidates(c *step.Config) []candidate {
 }
 
 // memoryCandidates lists what changes memory and no arithmetic of the step.
-func memoryCandidates(c *step.Config) []candidate {
+func memoryCandidates(c *job.Config) []candidate {
 	var out []candidate
-	add := func(key string, value any, cost float64, apply func(*step.Config)) {
-		out = append(out, candidate{key, value, cost, func(v *step.Config) bool { apply(v); return true }})
+	add := func(key string, value any, cost float64, apply func(*job.Config)) {
+		out = append(out, candidate{key, value, cost, func(v *job.Config) bool { apply(v); return true }})
 	}
 	if f := c.Memory.Fraction; f > 0 && f < 1 {
-		add("memory.memory_fraction", 1.0, 0.89, func(v *step.Config) { v.Memory.Fraction = 1 })
+		add("memory.memory_fraction", 1.0, 0.89, func(v *job.Config) { v.Memory.Fraction = 1 })
 	}
 	if c.Memory.AllocConf == "" {
-		add("memory.alloc_conf", "expandable_segments:True", 0.9, func(v *step.Config) { v.Memory.AllocConf = "expandable_segments:True" })
+		add("memory.alloc_conf", "expandable_segments:True", 0.9, func(v *job.Config) { v.Memory.AllocConf = "expandable_segments:True" })
 	}
 	if d := c.Data; d.GPUPrefetch {
 		for n := min(d.Prefetch-1, mostPrefetched); n >= 1; n-- {
-			add("data.prefetch", n, 0.91, func(v *step.Config) { v.Data.Prefetch = n })
+			add("data.prefetch", n, 0.91, func(v *job.Config) { v.Data.Prefetch = n })
 		}
-		add("data.gpu_prefetch", false, 0.92, func(v *step.Config) { v.Data.GPUPrefetch = false })
+		add("data.gpu_prefetch", false, 0.92, func(v *job.Config) { v.Data.GPUPrefetch = false })
 	}
 	if e := c.Evaluation; e.Batches > 0 {
 		if e.KeepActivations {
-			add("evaluation.keep_activations", false, 0.91, func(v *step.Config) { v.Evaluation.KeepActivations = false })
+			add("evaluation.keep_activations", false, 0.91, func(v *job.Config) { v.Evaluation.KeepActivations = false })
 		}
 		if size := c.EvaluationBatch(); size > 1 {
-			add("evaluation.batch_size", size/2, 0.93, func(v *step.Config) { v.Evaluation.BatchSize = size / 2 })
+			add("evaluation.batch_size", size/2, 0.93, func(v *job.Config) { v.Evaluation.BatchSize = size / 2 })
 		}
 	}
 	if c.Training.Optimizer == "adam" { // another optimizer, if nothing cheaper helps
-		add("training.optimizer", "adam-8bit", 1.25, func(v *step.Config) { v.Training.Optimizer = "adam-8bit" })
+		add("training.optimizer", "adam-8bit", 1.25, func(v *job.Config) { v.Training.Optimizer = "adam-8bit" })
 	}
 	if l := c.LoRA; l.Rank > 0 && l.Base != "4bit" {
-		add("lora.base", "4bit", 1.3, func(v *step.Config) { v.LoRA.Base = "4bit" })
+		add("lora.base", "4bit", 1.3, func(v *job.Config) { v.LoRA.Base = "4bit" })
 	}
 	return out
 }
 
 // addSplit trades data parallelism for tensor or pipeline parallelism at the
 // same global batch.
-func addSplit(out *[]candidate, c *step.Config, f int) {
-	trade := func(v *step.Config) bool {
+func addSplit(out *[]candidate, c *job.Config, f int) {
+	trade := func(v *job.Config) bool {
 		if v.Parallel.DP%f != 0 {
 			return false
 		}
@@ -156,7 +157,7 @@ func addSplit(out *[]candidate, c *step.Config, f int) {
 		v.Schedule.Microbatches *= f
 		return true
 	}
-	*out = append(*out, candidate{"parallel.tp", c.Parallel.TP * f, 1 + 0.1*float64(f), func(v *step.Config) bool {
+	*out = append(*out, candidate{"parallel.tp", c.Parallel.TP * f, 1 + 0.1*float64(f), func(v *job.Config) bool {
 		if v.Parallel.ETP == v.Parallel.TP { // what it is unless said otherwise
 			v.Parallel.ETP *= f
 		}
@@ -165,7 +166,7 @@ func addSplit(out *[]candidate, c *step.Config, f int) {
 		return trade(v) && v.Parallel.TP <= v.Cluster.DomainSize() && v.Model.Heads%int64(v.Parallel.TP) == 0 &&
 			v.Model.FFN%int64(v.Parallel.TP) == 0 && (kv%int64(v.Parallel.TP) == 0 || int64(v.Parallel.TP)%kv == 0)
 	}})
-	*out = append(*out, candidate{"parallel.pp", c.Parallel.PP * f, 1 + 0.15*float64(f), func(v *step.Config) bool {
+	*out = append(*out, candidate{"parallel.pp", c.Parallel.PP * f, 1 + 0.15*float64(f), func(v *job.Config) bool {
 		v.Parallel.PP *= f
 		return trade(v) && v.Model.Layers%int64(v.Parallel.PP) == 0 && len(v.Schedule.LayersPerStage) == 0
 	}})
@@ -173,12 +174,12 @@ func addSplit(out *[]candidate, c *step.Config, f int) {
 
 // fits runs the account of a configuration and returns the fullest GPU's
 // share of its memory.
-func fits(c *step.Config) (used float64, ok bool) {
-	j, err := step.Build(c)
+func fits(c *job.Config) (used float64, ok bool) {
+	j, err := job.Build(c, account.Peaks)
 	if err != nil {
 		return 0, false
 	}
-	accounts, err := j.Account()
+	accounts, err := account.Replay(j)
 	if err != nil {
 		return 0, false
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 
+	"trainsim/sim/account"
 	"trainsim/sim/step"
 )
 
@@ -51,7 +52,7 @@ func MetricsOf(res *step.Result) *Metrics {
 }
 
 // fullest returns the largest peak of any stage, and that GPU's capacity.
-func fullest(accounts []step.RankMemory) (peak, capacity int64) {
+func fullest(accounts []account.RankMemory) (peak, capacity int64) {
 	for i := range accounts {
 		if m := &accounts[i]; m.NvidiaSMI() > peak {
 			peak, capacity = m.NvidiaSMI(), m.Capacity
@@ -62,7 +63,7 @@ func fullest(accounts []step.RankMemory) (peak, capacity int64) {
 
 // MemoryReason says in one line where a job runs out of memory, from its
 // accounts; it is empty where the job fits.
-func MemoryReason(accounts []step.RankMemory) string {
+func MemoryReason(accounts []account.RankMemory) string {
 	worst := -1
 	for i := range accounts {
 		if m := &accounts[i]; !m.Fits() && (worst < 0 || m.NvidiaSMI() > accounts[worst].NvidiaSMI()) {

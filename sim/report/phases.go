@@ -1,6 +1,8 @@
 package report
 
-import "trainsim/sim/step"
+import (
+	"trainsim/sim/step"
+)
 
 // Steps are the steps of a run whose sequences differ in length. The first
 // warms up and is not in Count, Mean, Min and Max.

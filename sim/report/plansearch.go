@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"trainsim/sim/step"
+	"trainsim/sim/bound"
 )
 
 // PlanSearch keeps what a planner's results are made of: for each number of
@@ -73,7 +73,7 @@ func faster(a, b SweepRow) int {
 // fastest nor on the front: it is slower than all of the fastest, and something
 // is faster and no larger, or it takes more than twice the fastest step. Layouts
 // that are exactly as good are never needless.
-func (s *PlanSearch) Needless(gpus int, b step.Bound) bool {
+func (s *PlanSearch) Needless(gpus int, b bound.Bound) bool {
 	g := s.group(gpus)
 	t := b.Time.Seconds()
 	if len(g.best) > 0 && t > slowest*g.best[0].StepTime {

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
-	"trainsim/sim/step"
+	"trainsim/sim/bound"
 	"trainsim/sim/trace"
 )
 
@@ -68,7 +68,7 @@ func TestPlanSearchIsItsDefinition(t *testing.T) {
 		s := NewPlanSearch(5)
 		left := 0
 		for _, i := range r.Perm(len(rows)) {
-			b := step.Bound{Time: sim.FromSeconds(rows[i].StepTime * (0.8 + 0.2*r.Float64())), Memory: rows[i].PeakMemory - int64(r.IntN(3))}
+			b := bound.Bound{Time: sim.FromSeconds(rows[i].StepTime * (0.8 + 0.2*r.Float64())), Memory: rows[i].PeakMemory - int64(r.IntN(3))}
 			if s.Needless(rows[i].GPUs, b) {
 				left++
 				continue

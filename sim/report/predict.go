@@ -1,6 +1,9 @@
 package report
 
-import "trainsim/sim/step"
+import (
+	"trainsim/sim/account"
+	"trainsim/sim/step"
+)
 
 // Predict fills the prediction of a row from a run. The memory is that of the
 // fullest rank, by the metric of the row.
@@ -16,7 +19,7 @@ func (s *Scored) Predict(res *step.Result) {
 
 // PredictPeak fills the prediction of memory by that of the fullest rank, by the
 // metric of the row.
-func (s *Scored) PredictPeak(ranks []step.RankMemory) {
+func (s *Scored) PredictPeak(ranks []account.RankMemory) {
 	var most int64
 	for i := range ranks {
 		most = max(most, memoryBy(&ranks[i], s.MemoryMetric))
@@ -26,13 +29,13 @@ func (s *Scored) PredictPeak(ranks []step.RankMemory) {
 
 // PredictMemory fills the prediction of one rank's memory, by the metric of the
 // row.
-func (s *Scored) PredictMemory(m *step.RankMemory) {
+func (s *Scored) PredictMemory(m *account.RankMemory) {
 	bytes := memoryBy(m, s.MemoryMetric)
 	s.PredictedBytes = &bytes
 }
 
 // memoryBy returns the figure of a rank's memory that a metric names.
-func memoryBy(m *step.RankMemory, metric string) int64 {
+func memoryBy(m *account.RankMemory, metric string) int64 {
 	switch metric {
 	case "reserved":
 		return m.PeakReserved

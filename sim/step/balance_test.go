@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 )
 
-func balanced(t *testing.T, how string) (*step.Job, *step.Result) {
-	c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", 8)
+func balanced(t *testing.T, how string) (*job.Job, *step.Result) {
+	c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", 8)
 	c.Model.Layers, c.Model.Vocab = 24, 128000
 	c.Schedule.FirstLastLayers = how
 	res := run(t, c, step.Options{})
@@ -37,9 +38,9 @@ func TestBalancedSplits(t *testing.T) {
 	_, even := balanced(t, "even")
 	byTime, fast := balanced(t, "auto")
 	byMemory, lean := balanced(t, "auto-memory")
-	for _, j := range []*step.Job{byTime, byMemory} {
+	for _, j := range []*job.Job{byTime, byMemory} {
 		sum := 0
-		for _, n := range j.Layers() {
+		for _, n := range j.Layers {
 			sum += n
 		}
 		require.Equal(t, 24, sum)

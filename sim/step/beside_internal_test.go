@@ -9,29 +9,32 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/code"
 	"trainsim/sim/gpu"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
 
 // overlapped is a job of eight data-parallel ranks on one node that reduce
 // gradients beside the backward.
-func overlapped(t *testing.T) *Job {
+func overlapped(t *testing.T) *job.Job {
 	f, err := os.Open("../../scenarios/gpus/h100-sxm5-80gb.toml")
 	require.NoError(t, err)
 	defer f.Close() //nolint:errcheck // it only reads
 	d, err := gpu.Decode("h100-sxm5-80gb", f)
 	require.NoError(t, err)
-	j, err := Build(&Config{
+	j, err := job.Build(&job.Config{
 		Name: "overlapped", Seed: 1, GPU: *d,
 		Model: model.Config{Layers: 4, Hidden: 1024, Heads: 16, KVHeads: 16, FFN: 4096, Vocab: 32000, SeqLen: 1024,
 			MLP: model.GELU, Norm: model.LayerNorm, Position: model.Rotary, Attention: model.Flash, FinalNorm: true},
 		Cluster: interconnect.Config{GPUsPerNode: 8, Kind: interconnect.NVSwitch, ComputeCapability: 90,
 			NVLinks: 18, NVLinkBandwidth: 25e9},
-		Parallel: Parallel{TP: 1, PP: 1, DP: 8, CP: 1, EP: 1, OverlapGradReduce: true},
-		Schedule: Schedule{Kind: "1f1b", Microbatches: 1, MicrobatchSize: 1, VirtualStages: 1},
-		Training: Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
-		Memory:   Memory{Fraction: 1}, Host: Host{Framework: "none"},
-	})
+		Parallel: job.Parallel{TP: 1, PP: 1, DP: 8, CP: 1, EP: 1, OverlapGradReduce: true},
+		Schedule: job.Schedule{Kind: "1f1b", Microbatches: 1, MicrobatchSize: 1, VirtualStages: 1},
+		Training: job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
+		Memory:   job.Memory{Fraction: 1}, Host: job.Host{Framework: "none"},
+	}, account.Peaks)
 	require.NoError(t, err)
 	return j
 }
@@ -44,10 +47,10 @@ func TestKernelBesideACollective(t *testing.T) {
 	m := newMachine(overlapped(t), &e, nil, false)
 	const bytes = 256 << 20
 	k := gpu.Kernel{Kind: gpu.Memory, Class: gpu.Copy, ReadBytes: bytes / 2, WriteBytes: bytes / 2}
-	id := m.job.compiler.price(&k)
+	id := m.job.Compiler.Price(&k)
 	rs := &m.ranks[0]
-	alone := m.job.compiler.times[id]
-	in := &instr{kind: doKernel, index: id, dur: alone}
+	alone := m.job.Compiler.Times[id]
+	in := &code.Instr{Kind: code.RunKernel, Index: id, Dur: alone}
 	rs.busy, rs.traffic, rs.quiet = 24, 1e12, sim.Second
 	slow := m.besideRunning(rs, in, 0)
 	d := &m.job.Config.GPU
@@ -72,15 +75,15 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 		{Kind: gpu.Attention, Batch: 8, Heads: 32, KVHeads: 32, SeqQ: 8192, SeqK: 8192, HeadDim: 128, In: gpu.BF16, Out: gpu.BF16},
 		{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16},
 	} {
-		id := m.job.compiler.price(&k)
-		in := &instr{kind: doKernel, index: id, dur: m.job.compiler.times[id]}
+		id := m.job.Compiler.Price(&k)
+		in := &code.Instr{Kind: code.RunKernel, Index: id, Dur: m.job.Compiler.Times[id]}
 		rs.busy, rs.quiet = 24, sim.Second
 		slow := m.besideRunning(rs, in, 0)
-		assert.Greater(t, slow, in.dur)
+		assert.Greater(t, slow, in.Dur)
 		rs.quiet = slow / 4
 		want := float64(slow)
 		if k.Kind == gpu.Attention {
-			want = 0.25*float64(slow) + 0.75*float64(in.dur)
+			want = 0.25*float64(slow) + 0.75*float64(in.Dur)
 		}
 		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 4)
 	}
@@ -92,11 +95,11 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 func TestCollectivesOccupyMemory(t *testing.T) {
 	var e sim.Engine
 	m := newMachine(overlapped(t), &e, nil, false)
-	id := m.crew.group(model.DP, 0)
-	comm := m.job.compiler.comm(model.Comm{Collective: model.AllReduce, Group: model.DP, Bytes: 1 << 30})
+	id := m.folding.group(model.DP, 0)
+	comm := m.job.Compiler.Comm(model.Comm{Collective: model.AllReduce, Group: model.DP, Bytes: 1 << 30})
 	s := &m.streams[id]
 	s.queue = []entry{{comm: comm, async: true}}
-	plan := m.job.groups[id].plan(m.job.compiler.comms, comm)
+	plan := m.job.Groups[id].Plan(m.job.Compiler.Comms, comm)
 	took := plan.Uncontended()
 	rs := &m.ranks[3]
 	m.hold(rs, id, 1)

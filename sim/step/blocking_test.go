@@ -6,12 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 )
 
 // TestLaunchBlocking: without run-ahead every operator shows its launch.
 func TestLaunchBlocking(t *testing.T) {
-	c := small(t, step.Parallel{TP: 2, PP: 1, DP: 1}, "1f1b", 2)
+	c := small(t, job.Parallel{TP: 2, PP: 1, DP: 1}, "1f1b", 2)
 	c.Host.Framework = "cuda-graphs" // next to nothing on the host itself
 	free := run(t, c, step.Options{})
 	c.Host.LaunchBlocking = true
@@ -25,12 +27,12 @@ func TestLaunchBlocking(t *testing.T) {
 // collect it on arrival, except under sequence parallelism.
 func TestScatterGather(t *testing.T) {
 	bytes := func(framework string, sp bool) (handOff, gathered int64) {
-		c := small(t, step.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
+		c := small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
 		c.GPU = device(t, "a100-sxm4-80gb")
 		c.Host.Framework = framework
-		j, err := step.Build(c)
+		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
-		chunk := j.Spec().Build(0, 1, false, false)
+		chunk := j.Spec.Build(0, 1, false, false)
 		for _, op := range chunk.Forward {
 			if op.Name == "recv_forward.all_gather" {
 				gathered = op.Comm.Bytes
@@ -51,7 +53,7 @@ func TestScatterGather(t *testing.T) {
 
 // TestHandOver: a blocking collective costs the GPU two changes of stream.
 func TestHandOver(t *testing.T) {
-	c := small(t, step.Parallel{TP: 8, PP: 1, DP: 1}, "1f1b", 1)
+	c := small(t, job.Parallel{TP: 8, PP: 1, DP: 1}, "1f1b", 1)
 	c.NCCL.Model = "free"
 	c.Host.Framework = "none"
 	without := run(t, c, step.Options{})
@@ -63,7 +65,7 @@ func TestHandOver(t *testing.T) {
 
 // TestAmaxGroup: all ranks of a stage share FP8's scales.
 func TestAmaxGroup(t *testing.T) {
-	c := small(t, step.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 2)
+	c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 2)
 	c.Training.Precision = "fp8"
 	res := run(t, c, step.Options{})
 	n := int64(0)
@@ -79,7 +81,7 @@ func TestAmaxGroup(t *testing.T) {
 // TestAmaxOfOne: a stage of one rank has nobody to share its scales with.
 func TestAmaxOfOne(t *testing.T) {
 	for kind, chunks := range map[string]int{"1f1b": 1, "dualpipev": 2} {
-		c := small(t, step.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 4)
+		c := small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 4)
 		c.Schedule.Kind, c.Schedule.VirtualStages = kind, chunks
 		c.Training.Precision = "fp8"
 		for _, total := range run(t, c, step.Options{}).Comms {
@@ -91,7 +93,7 @@ func TestAmaxOfOne(t *testing.T) {
 // TestArrival: the gap behind a layer's collective grows with its ranks.
 func TestArrival(t *testing.T) {
 	exposed := func(tp int) sim.Time {
-		c := small(t, step.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
+		c := small(t, job.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
 		c.NCCL.Model = "free"
 		c.Host.Framework = "eager"
 		return run(t, c, step.Options{}).Stages[0].TP

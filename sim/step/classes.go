@@ -5,6 +5,7 @@ import (
 
 	"trainsim/interconnect/nccl"
 	"trainsim/schedule"
+	"trainsim/sim/job"
 )
 
 // classes partitions the pipelines that run side by side (one rank of every
@@ -16,11 +17,11 @@ import (
 // equal rates to equal transfers. The coarsest such partition comes from
 // colours that are refined by their neighbours' colours until none splits.
 type classes struct {
-	job    *Job
-	column []uint64 // colour of each pipeline
-	group  []uint64
-	link   []uint64
-	fixed  []uint64 // by group: what does not change
+	job      *job.Job
+	pipeline []uint64 // colour of each pipeline
+	group    []uint64
+	link     []uint64
+	fixed    []uint64 // by group: what does not change
 	// groupPlans are a group's plans of all collectives of its kind.
 	groupPlans [][]*nccl.Plan
 	sends      []sendClass
@@ -28,34 +29,34 @@ type classes struct {
 
 // sendClass is the hand-off of one pipeline between two stages.
 type sendClass struct {
-	column int32
-	fixed  uint64
-	colour uint64
-	plan   *nccl.Plan
+	pipeline int32
+	fixed    uint64
+	colour   uint64
+	plan     *nccl.Plan
 }
 
-func newClasses(j *Job) *classes {
-	cl := &classes{job: j, column: make([]uint64, j.Config.Parallel.columns()), group: make([]uint64, len(j.groups)),
-		link: make([]uint64, len(j.Topology.Links())), fixed: make([]uint64, len(j.groups)), groupPlans: make([][]*nccl.Plan, len(j.groups))}
+func newClasses(j *job.Job) *classes {
+	cl := &classes{job: j, pipeline: make([]uint64, j.Config.Parallel.RanksPerStage()), group: make([]uint64, len(j.Groups)),
+		link: make([]uint64, len(j.Topology.Links())), fixed: make([]uint64, len(j.Groups)), groupPlans: make([][]*nccl.Plan, len(j.Groups))}
 	for i := range cl.link {
 		cl.link[i] = math.Float64bits(j.Topology.Links()[i].Capacity)
 	}
 	cl.colourFaults()
-	if j.lengths != nil { // replicas have sequences of their own
-		for c := range cl.column {
-			cl.column[c] += mix(7, uint64(j.Config.Parallel.Coord(c).DP))
+	if j.Dynamic() { // replicas have sequences of their own
+		for c := range cl.pipeline {
+			cl.pipeline[c] += mix(7, uint64(j.Config.Parallel.Coord(c).DP))
 		}
 	}
-	columns := int32(len(cl.column))
-	for g := range j.groups {
-		gr := &j.groups[g]
-		f := mix(uint64(gr.kind), uint64(len(gr.ranks)))
-		for _, r := range gr.ranks {
+	columns := int32(len(cl.pipeline))
+	for g := range j.Groups {
+		gr := &j.Groups[g]
+		f := mix(uint64(gr.Kind), uint64(len(gr.Ranks)))
+		for _, r := range gr.Ranks {
 			f += mix(1, uint64(r/columns))
 		}
-		for id, c := range j.compiler.comms {
-			if c.Group == gr.kind {
-				p := gr.plan(j.compiler.comms, int32(id))
+		for id, c := range j.Compiler.Comms {
+			if c.Group == gr.Kind {
+				p := gr.Plan(j.Compiler.Comms, int32(id))
 				cl.groupPlans[g] = append(cl.groupPlans[g], p)
 				f = mix(f, planColour(p))
 			}
@@ -70,19 +71,19 @@ func newClasses(j *Job) *classes {
 func (cl *classes) colourFaults() {
 	f := &cl.job.Config.Faults
 	for i, text := range append(append([]string(nil), f.GPUs...), f.Links...) {
-		x, err := parseFault(text)
+		x, err := job.ParseFault(text)
 		if err != nil {
 			continue // plant reports it
 		}
-		colour := mix(uint64(i), math.Float64bits(x.factor))
+		colour := mix(uint64(i), math.Float64bits(x.Factor))
 		if i < len(f.GPUs) {
-			if r := x.rank(cl.job.Ranks()); r >= 0 {
-				cl.column[r%len(cl.column)] += colour
+			if r := x.Rank(cl.job.Ranks()); r >= 0 {
+				cl.pipeline[r%len(cl.pipeline)] += colour
 			}
 			continue
 		}
 		for id, l := range cl.job.Topology.Links() {
-			if x.concerns(l.Name) {
+			if x.Concerns(l.Name) {
 				cl.link[id] += colour
 			}
 		}
@@ -94,12 +95,12 @@ func (cl *classes) colourFaults() {
 func (cl *classes) addSends() {
 	j := cl.job
 	for _, pair := range neighbours(j.Program) {
-		bytes := j.stages[pair[0]].chunks[0].boundary
-		for c := range cl.column {
-			from, to := pair[0]*len(cl.column)+c, pair[1]*len(cl.column)+c
-			p := j.nccl.Send(from, to, bytes)
+		bytes := j.Stages[pair[0]].Chunks[0].Boundary
+		for c := range cl.pipeline {
+			from, to := pair[0]*len(cl.pipeline)+c, pair[1]*len(cl.pipeline)+c
+			p := j.NCCL.Send(from, to, bytes)
 			f := mix(mix(uint64(pair[0]), uint64(pair[1])), planColour(&p))
-			cl.sends = append(cl.sends, sendClass{column: int32(c), fixed: f, plan: &p})
+			cl.sends = append(cl.sends, sendClass{pipeline: int32(c), fixed: f, plan: &p})
 		}
 	}
 }
@@ -138,7 +139,7 @@ func planColour(p *nccl.Plan) uint64 {
 func (cl *classes) refine() {
 	for last := 0; ; {
 		cl.step()
-		n := distinct(cl.column) + distinct(cl.group) + distinct(cl.link)
+		n := distinct(cl.pipeline) + distinct(cl.group) + distinct(cl.link)
 		if n == last {
 			return
 		}
@@ -157,17 +158,17 @@ func distinct(colours []uint64) int {
 // step gives everything a new colour from its own and its neighbours'. Sums of
 // hashes stand for multisets.
 func (cl *classes) step() {
-	columns := int32(len(cl.column))
-	next := make([]uint64, len(cl.column))
+	columns := int32(len(cl.pipeline))
+	next := make([]uint64, len(cl.pipeline))
 	crossed := make([]uint64, len(cl.link))
 	for g := range cl.group {
-		gr := &cl.job.groups[g]
+		gr := &cl.job.Groups[g]
 		members := uint64(0)
-		for _, r := range gr.ranks {
-			members += mix(cl.column[r%columns], uint64(r/columns))
+		for _, r := range gr.Ranks {
+			members += mix(cl.pipeline[r%columns], uint64(r/columns))
 		}
 		cl.group[g] = mix(mix(cl.fixed[g], members), cl.linksOf(cl.groupPlans[g]))
-		for _, r := range gr.ranks {
+		for _, r := range gr.Ranks {
 			next[r%columns] += mix(cl.group[g], uint64(r/columns))
 		}
 		cl.cross(crossed, cl.groupPlans[g], cl.group[g])
@@ -176,12 +177,12 @@ func (cl *classes) step() {
 	for i := range cl.sends {
 		s := &cl.sends[i]
 		one[0] = s.plan
-		s.colour = mix(mix(s.fixed, cl.column[s.column]), cl.linksOf(one))
-		next[s.column] += s.colour
+		s.colour = mix(mix(s.fixed, cl.pipeline[s.pipeline]), cl.linksOf(one))
+		next[s.pipeline] += s.colour
 		cl.cross(crossed, one, s.colour)
 	}
 	for c := range next {
-		cl.column[c] = mix(cl.column[c], next[c])
+		cl.pipeline[c] = mix(cl.pipeline[c], next[c])
 	}
 	for l := range crossed {
 		cl.link[l] = mix(cl.link[l], crossed[l])

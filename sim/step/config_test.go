@@ -10,6 +10,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -26,13 +27,13 @@ func device(t testing.TB, name string) gpu.Device {
 }
 
 // small is a GPT of a few layers on H100 nodes of eight.
-func small(t testing.TB, p step.Parallel, kind string, microbatches int) *step.Config {
+func small(t testing.TB, p job.Parallel, kind string, microbatches int) *job.Config {
 	t.Helper()
 	p.CP, p.EP = max(p.CP, 1), max(p.EP, 1)
 	world := p.World()
 	perNode := min(8, world)
 	require.Zero(t, world%perNode)
-	return &step.Config{
+	return &job.Config{
 		Name: "small", Seed: 1,
 		Model: model.Config{Layers: 8, Hidden: 1024, Heads: 16, KVHeads: 16, FFN: 4096, Vocab: 32000, SeqLen: 1024,
 			MLP: model.GELU, Norm: model.LayerNorm, Position: model.Rotary, Attention: model.Flash, LinearBias: true, QKVBias: true, FinalNorm: true},
@@ -40,23 +41,23 @@ func small(t testing.TB, p step.Parallel, kind string, microbatches int) *step.C
 		Cluster: interconnect.Config{Nodes: world / perNode, GPUsPerNode: perNode, Kind: interconnect.NVSwitch, ComputeCapability: 90,
 			NVLinks: 18, NVLinkBandwidth: 25e9, NVLinkLatency: 500 * sim.Nanosecond, NICs: 8, NICBandwidth: 50e9, NICLatency: 2 * sim.Microsecond},
 		Parallel: p,
-		Schedule: step.Schedule{Kind: kind, Microbatches: microbatches, MicrobatchSize: 1, VirtualStages: 1},
-		Training: step.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
-		Memory:   step.Memory{Fraction: 1},
-		Host:     step.Host{Framework: "none"},
+		Schedule: job.Schedule{Kind: kind, Microbatches: microbatches, MicrobatchSize: 1, VirtualStages: 1},
+		Training: job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
+		Memory:   job.Memory{Fraction: 1},
+		Host:     job.Host{Framework: "none"},
 	}
 }
 
 // bare takes communication, end layers and the host away, so that the closed
 // forms of pipeline schedules hold exactly.
-func bare(c *step.Config) *step.Config {
+func bare(c *job.Config) *job.Config {
 	c.Model.Bare = true
 	c.NCCL.Model = "free"
 	c.Host.Framework = "none"
 	return c
 }
 
-func run(t testing.TB, c *step.Config, o step.Options) *step.Result {
+func run(t testing.TB, c *job.Config, o step.Options) *step.Result {
 	t.Helper()
 	res, err := step.Run(context.Background(), c, o)
 	require.NoError(t, err)

@@ -1,11 +1,5 @@
-// Package step simulates one training step: it builds the job that a Config
-// describes and runs its ranks on the engine.
-//
-// Build turns the Config into code: for every pipeline rank a script of the
-// schedule's actions, each a list of instructions (kernels with their times,
-// collectives, sends and receives). Account replays the allocations of one
-// rank of each stage through the caching allocator, in program order, which
-// needs no clock. Run lets every rank execute its script as an actor:
+// Package step simulates one training step: every rank of a job executes its
+// script as an actor on the engine.
 //
 //   - kernels run on the compute stream one after the other, each once the
 //     host has launched it;

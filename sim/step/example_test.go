@@ -1,19 +1,27 @@
 package step_test
 
 import (
+	"context"
 	"fmt"
 
+	"trainsim/scenarios"
 	"trainsim/sim/step"
 )
 
-// Tensor-parallel ranks are neighbours, stages lie farthest apart.
-func ExampleParallel_Rank() {
-	p := step.Parallel{TP: 4, CP: 1, DP: 2, PP: 2}
-	for _, c := range []step.Coord{{TP: 3}, {DP: 1}, {PP: 1}} {
-		fmt.Println(p.Rank(c), p.Coord(p.Rank(c)) == c)
+// Every moment of a stage is booked to one cause.
+func ExampleRun() {
+	cfg, err := scenarios.Load("70b-tp4-pp2")
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-	// Output:
-	// 3 true
-	// 4 true
-	// 8 true
+	res, err := step.Run(context.Background(), cfg, step.Options{NoRecording: true, Fold: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	s := res.Stages[0]
+	sum := s.Compute + s.Recompute + s.Host + s.TP + s.PP + s.DP + s.CP + s.EP + s.Optimizer + s.Warmup + s.Cooldown + s.Imbalance
+	fmt.Println(len(res.Stages), sum == res.StepTime)
+	// Output: 2 true
 }

@@ -9,13 +9,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/bound"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
 // mixture makes a job's model one of experts, with latent attention every other
 // time, spread over as many ranks of a stage as may be.
-func mixture(c *step.Config, r *rand.Rand) *step.Config {
+func mixture(c *job.Config, r *rand.Rand) *job.Config {
 	pick := func(xs ...int) int { return xs[r.IntN(len(xs))] }
 	m, p := &c.Model, &c.Parallel
 	m.Experts, m.ExpertsPerToken, m.ExpertFFN = 8, int64(pick(1, 2)), 2048
@@ -55,15 +58,15 @@ func TestInvariantsOfMixtures(t *testing.T) {
 			if one.RanksSimulated < whole.RanksSimulated {
 				folded++
 			}
-			j, err := step.Build(c)
+			j, err := job.Build(c, account.Peaks)
 			require.NoError(t, err)
-			bound, err := j.LowerBound()
+			close, err := bound.Of(j)
 			require.NoError(t, err)
-			assert.LessOrEqual(t, bound.Time, whole.StepTime)
+			assert.LessOrEqual(t, close.Time, whole.StepTime)
 			for i := range whole.Memory {
-				assert.LessOrEqual(t, bound.Memory, maxSMI(whole), "stage %d", i)
+				assert.LessOrEqual(t, close.Memory, maxSMI(whole), "stage %d", i)
 			}
-			b, err := step.NewBounder(c)
+			b, err := bound.NewBounder(c)
 			require.NoError(t, err)
 			quick, err := b.Bound(c)
 			require.NoError(t, err)
@@ -88,13 +91,13 @@ func TestExpertCoordinates(t *testing.T) {
 	for seed := range uint64(200) {
 		r := sim.NewRand(seed, "coordinates")
 		pick := func(xs ...int) int { return xs[r.IntN(len(xs))] }
-		p := step.Parallel{TP: pick(1, 2, 4), CP: pick(1, 2), DP: pick(1, 2, 3, 8), PP: pick(1, 3), EP: pick(1, 2, 4)}
+		p := job.Parallel{TP: pick(1, 2, 4), CP: pick(1, 2), DP: pick(1, 2, 3, 8), PP: pick(1, 3), EP: pick(1, 2, 4)}
 		p.ETP = pick(1, p.TP)
 		columns := p.TP * p.CP * p.DP
 		if columns%(p.ETP*p.EP) != 0 {
 			continue
 		}
-		seen := map[step.ExpertCoord]bool{}
+		seen := map[job.ExpertCoord]bool{}
 		for rank := range columns {
 			at := p.ExpertCoord(rank)
 			require.Equal(t, at, p.ExpertCoord(rank+columns*(p.PP-1)), "every pipeline rank alike")
@@ -112,10 +115,10 @@ func TestExpertCoordinates(t *testing.T) {
 // Spreading the experts over more ranks divides their weights and gradients:
 // what a rank saves is their share, to the byte.
 func TestExpertParallelismDividesExperts(t *testing.T) {
-	weights := func(ep int) (parameters int64, mem step.RankMemory) {
-		c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, EP: ep}, "1f1b", 1)
+	weights := func(ep int) (parameters int64, mem account.RankMemory) {
+		c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: ep}, "1f1b", 1)
 		c.Model.Experts, c.Model.ExpertsPerToken, c.Model.ExpertFFN, c.Model.LinearBias = 8, 2, 2048, false
-		j, err := step.Build(c)
+		j, err := job.Build(c, account.Peaks)
 		require.NoError(t, err)
 		return c.Model.Layers * 8 * 2 * 1024 * 2048, accountOf(t, j)
 	}
@@ -127,9 +130,9 @@ func TestExpertParallelismDividesExperts(t *testing.T) {
 	}
 }
 
-func accountOf(t *testing.T, j *step.Job) step.RankMemory {
+func accountOf(t *testing.T, j *job.Job) account.RankMemory {
 	t.Helper()
-	all, err := j.Account()
+	all, err := account.Replay(j)
 	require.NoError(t, err)
 	return all[0]
 }
@@ -137,7 +140,7 @@ func accountOf(t *testing.T, j *step.Job) step.RankMemory {
 // A mixture with one expert that every token goes to, on one rank, is the dense
 // model: the same products, in a step longer only by routing and permutation.
 func TestOneExpertIsTheDenseModel(t *testing.T) {
-	dense := small(t, step.Parallel{TP: 1, PP: 2, DP: 4}, "1f1b", 4)
+	dense := small(t, job.Parallel{TP: 1, PP: 2, DP: 4}, "1f1b", 4)
 	dense.Model.LinearBias = false
 	mixed := *dense
 	mixed.Model.Experts, mixed.Model.ExpertsPerToken, mixed.Model.ExpertCapacity = 1, 1, 1
@@ -154,7 +157,7 @@ func TestOneExpertIsTheDenseModel(t *testing.T) {
 // What the ranks trade: each token's row once for each of its experts, there
 // and back, forward and backward, in every layer with experts.
 func TestTradedBytes(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, EP: 8}, "1f1b", 3)
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: 8}, "1f1b", 3)
 	c.Model.Experts, c.Model.ExpertsPerToken, c.Model.DenseLayers, c.Model.LinearBias = 16, 2, 2, false
 	res := run(t, c, step.Options{})
 	const tokens, hidden, top, layers, microbatches = 1024, 1024, 2, 6, 3

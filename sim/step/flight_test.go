@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/memory"
-	"trainsim/sim/step"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 )
 
 // What is explained of the activations adds up to those of the account, also
@@ -19,16 +20,16 @@ func TestExplainedActivationsAddUp(t *testing.T) {
 		chunks          int
 	}{{"1f1b", "none", 1}, {"gpipe", "none", 1}, {"interleaved", "none", 2}, {"zb-h1", "none", 1}, {"zb-h1", "full", 1}, {"zb-v", "none", 2}, {"dualpipev", "none", 2}} {
 		t.Run(s.kind+" "+s.recompute, func(t *testing.T) {
-			c := small(t, step.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
+			c := small(t, job.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
 			c.Schedule.VirtualStages, c.Training.Recompute = s.chunks, s.recompute
 			c.Model.Bare, c.Schedule.MicrobatchSize = true, 4
-			j, err := step.Build(c)
+			j, err := job.Build(c, account.Peaks)
 			require.NoError(t, err)
-			ranks, err := j.Account()
+			ranks, err := account.Replay(j)
 			require.NoError(t, err)
 			for r := range ranks {
 				var sum int64
-				for _, l := range j.Explain(r) {
+				for _, l := range account.Explain(j, r) {
 					if l.Kind == memory.Activations && !l.Detail {
 						sum += l.Bytes
 					}

@@ -5,53 +5,54 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
 
-// crew says which ranks of a job are actors of a machine: all of them, or one
+// folding says which ranks of a job are actors of a machine: all of them, or one
 // pipeline of every class of pipelines that cannot differ (see classes).
 //
 // A transfer of the classes stands for those of all their members at the same
 // time: on every link that an actor's transfer crosses it carries what all of
 // them put there.
-type crew struct {
-	job     *Job
-	columns int                   // pipelines with actors
-	reps    []int32               // by class: the pipeline that stands for it
-	classOf []int32               // by pipeline
-	canon   []int32               // by group: the group that stands for its class
-	members [][]int32             // by group: the actors in it
-	alike   [][]int32             // by standing group: all groups of its class
-	seen    []bool                // by link: crossed by an actor's transfer
-	shown   []interconnect.LinkID // by link: the crossed link that it equals
-	plans   [][]*nccl.Plan
-	weight  []float64 // by link; scratch
-	touched []interconnect.LinkID
+type folding struct {
+	job            *job.Job
+	pipelines      int                   // pipelines with actors
+	pipelineOf     []int32               // by class: the pipeline that stands for it
+	classOf        []int32               // by pipeline
+	representative []int32               // by group: the group that stands for its class
+	ranks          [][]int32             // by group: the actors in it
+	classMembers   [][]int32             // by standing group: all groups of its class
+	seen           []bool                // by link: crossed by an actor's transfer
+	sameLink       []interconnect.LinkID // by link: the crossed link that it equals
+	plans          [][]*nccl.Plan
+	weight         []float64 // by link; scratch
+	touched        []interconnect.LinkID
 }
 
-func newCrew(j *Job, fold bool) *crew {
-	c := &crew{job: j, members: make([][]int32, len(j.groups))}
+func newFolding(j *job.Job, fold bool) *folding {
+	c := &folding{job: j, ranks: make([][]int32, len(j.Groups))}
 	if fold {
 		c.fold()
 		return c
 	}
-	c.columns = j.Config.Parallel.columns()
-	for g := range j.groups {
-		c.members[g] = j.groups[g].ranks
+	c.pipelines = j.Config.Parallel.RanksPerStage()
+	for g := range j.Groups {
+		c.ranks[g] = j.Groups[g].Ranks
 	}
 	return c
 }
 
-func (c *crew) folded() bool { return c.classOf != nil }
+func (c *folding) folded() bool { return c.classOf != nil }
 
 // fold finds the classes and who stands for them.
-func (c *crew) fold() {
+func (c *folding) fold() {
 	cl := newClasses(c.job)
 	cl.refine()
-	c.classOf, c.reps = number(cl.column)
-	c.columns = len(c.reps)
-	c.standIns(cl)
-	c.plans = make([][]*nccl.Plan, len(c.job.groups))
+	c.classOf, c.pipelineOf = number(cl.pipeline)
+	c.pipelines = len(c.pipelineOf)
+	c.representGroups(cl)
+	c.plans = make([][]*nccl.Plan, len(c.job.Groups))
 	c.weight = make([]float64, len(c.job.Topology.Links()))
 	c.markLinks(cl)
 }
@@ -73,22 +74,22 @@ func number(colours []uint64) (class, first []int32) {
 	return class, first
 }
 
-// standIns picks the groups that stand for their classes, with their actors.
-func (c *crew) standIns(cl *classes) {
+// representGroups picks the groups that stand for their classes, with their actors.
+func (c *folding) representGroups(cl *classes) {
 	class, first := number(cl.group)
-	c.canon = make([]int32, len(class))
-	c.alike = make([][]int32, len(class))
-	all := int32(c.job.Config.Parallel.columns())
+	c.representative = make([]int32, len(class))
+	c.classMembers = make([][]int32, len(class))
+	all := int32(c.job.Config.Parallel.RanksPerStage())
 	for g := range class {
 		stand := first[class[g]]
-		c.canon[g] = stand
-		c.alike[stand] = append(c.alike[stand], int32(g))
+		c.representative[g] = stand
+		c.classMembers[stand] = append(c.classMembers[stand], int32(g))
 	}
 	for _, stand := range first {
-		for _, r := range c.job.groups[stand].ranks {
-			actor := r/all*int32(c.columns) + c.classOf[r%all]
-			if !slices.Contains(c.members[stand], actor) {
-				c.members[stand] = append(c.members[stand], actor)
+		for _, r := range c.job.Groups[stand].Ranks {
+			actor := r/all*int32(c.pipelines) + c.classOf[r%all]
+			if !slices.Contains(c.ranks[stand], actor) {
+				c.ranks[stand] = append(c.ranks[stand], actor)
 			}
 		}
 	}
@@ -96,9 +97,9 @@ func (c *crew) standIns(cl *classes) {
 
 // markLinks finds the links that actors' transfers cross, and for every other
 // link the crossed one that carries the same.
-func (c *crew) markLinks(cl *classes) {
+func (c *folding) markLinks(cl *classes) {
 	c.seen = make([]bool, len(c.weight))
-	for g, stand := range c.canon {
+	for g, stand := range c.representative {
 		if int(stand) == g {
 			for _, p := range cl.groupPlans[g] {
 				c.see(p)
@@ -106,86 +107,86 @@ func (c *crew) markLinks(cl *classes) {
 		}
 	}
 	for i := range cl.sends {
-		if s := &cl.sends[i]; c.reps[c.classOf[s.column]] == s.column {
+		if s := &cl.sends[i]; c.pipelineOf[c.classOf[s.pipeline]] == s.pipeline {
 			c.see(s.plan)
 		}
 	}
-	c.shown = make([]interconnect.LinkID, len(c.weight))
+	c.sameLink = make([]interconnect.LinkID, len(c.weight))
 	byColour := make(map[uint64]interconnect.LinkID)
 	for l, seen := range c.seen {
 		if _, ok := byColour[cl.link[l]]; seen && !ok {
 			byColour[cl.link[l]] = interconnect.LinkID(l)
 		}
 	}
-	for l := range c.shown {
-		c.shown[l] = -1
+	for l := range c.sameLink {
+		c.sameLink[l] = -1
 		if c.seen[l] {
-			c.shown[l] = interconnect.LinkID(l)
+			c.sameLink[l] = interconnect.LinkID(l)
 		} else if same, ok := byColour[cl.link[l]]; ok {
-			c.shown[l] = same
+			c.sameLink[l] = same
 		}
 	}
 }
 
-func (c *crew) see(p *nccl.Plan) {
+func (c *folding) see(p *nccl.Plan) {
 	for _, u := range p.Links {
 		c.seen[u.Link] = true
 	}
 }
 
 // actors returns how many ranks are simulated.
-func (c *crew) actors() int { return c.columns * c.job.Config.Parallel.PP }
+func (c *folding) actors() int { return c.pipelines * c.job.Config.Parallel.PP }
 
 // rank returns the job's rank that an actor is.
-func (c *crew) rank(actor int32) int32 {
-	column := actor % int32(c.columns)
+func (c *folding) rank(actor int32) int32 {
+	column := actor % int32(c.pipelines)
 	if c.folded() {
-		column = c.reps[column]
+		column = c.pipelineOf[column]
 	}
-	return actor/int32(c.columns)*int32(c.job.Config.Parallel.columns()) + column
+	return actor/int32(c.pipelines)*int32(c.job.Config.Parallel.RanksPerStage()) + column
 }
 
 // actor returns the actor that a rank is, or that stands for it.
-func (c *crew) actor(rank int32) int32 {
-	all := int32(c.job.Config.Parallel.columns())
+func (c *folding) actor(rank int32) int32 {
+	all := int32(c.job.Config.Parallel.RanksPerStage())
 	column := rank % all
 	if c.folded() {
 		column = c.classOf[column]
 	}
-	return rank/all*int32(c.columns) + column
+	return rank/all*int32(c.pipelines) + column
 }
 
 // group returns the group of an actor, -1 if it has none of the kind.
-func (c *crew) group(kind model.Group, actor int32) int32 {
-	g := c.job.groupOf[kind][c.rank(actor)]
+func (c *folding) group(kind model.Group, actor int32) int32 {
+	g := c.job.GroupOf[kind][c.rank(actor)]
 	if g >= 0 && c.folded() {
-		return c.canon[g]
+		return c.representative[g]
 	}
 	return g
 }
 
 // plan returns what a collective of a group puts on the network.
-func (c *crew) plan(id, comm int32) *nccl.Plan {
-	comms := c.job.compiler.comms
-	own := c.job.groups[id].plan(comms, comm)
-	if !c.folded() || len(c.alike[id]) == 1 {
+func (c *folding) plan(id, comm int32) *nccl.Plan {
+	comms := c.job.Compiler.Comms
+	own := c.job.Groups[id].Plan(comms, comm)
+	if !c.folded() || len(c.classMembers[id]) == 1 {
 		return own
 	}
 	if c.plans[id] == nil {
 		c.plans[id] = make([]*nccl.Plan, len(comms))
 	}
 	if c.plans[id][comm] == nil {
-		for _, g := range c.alike[id] {
-			c.load(c.job.groups[g].plan(comms, comm))
+		for _, g := range c.classMembers[id] {
+			c.load(c.job.Groups[g].Plan(comms, comm))
 		}
-		c.plans[id][comm] = c.together(own)
+		c.plans[id][comm] = c.combined(own)
 	}
 	return c.plans[id][comm]
 }
 
 // sendPlan returns the plan of a hand-off from an actor to another stage.
-func (c *crew) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
-	all := int32(c.job.Config.Parallel.columns())
+func (c *folding) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
+	all := int32(c.job.Config.Parallel.RanksPerStage())
 	rank := c.rank(from)
 	own := c.send(rank, toStage, bytes)
 	if !c.folded() {
@@ -193,21 +194,21 @@ func (c *crew) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
 	}
 	stage := rank - rank%all
 	for column, class := range c.classOf {
-		if class == from%int32(c.columns) {
+		if class == from%int32(c.pipelines) {
 			c.load(c.send(stage+int32(column), toStage, bytes))
 		}
 	}
-	return c.together(own)
+	return c.combined(own)
 }
 
-func (c *crew) send(rank, toStage int32, bytes int64) *nccl.Plan {
-	all := int32(c.job.Config.Parallel.columns())
-	p := c.job.nccl.Send(int(rank), int(toStage*all+rank%all), bytes)
+func (c *folding) send(rank, toStage int32, bytes int64) *nccl.Plan {
+	all := int32(c.job.Config.Parallel.RanksPerStage())
+	p := c.job.NCCL.Send(int(rank), int(toStage*all+rank%all), bytes)
 	return &p
 }
 
 // load adds what a plan puts on the crossed links.
-func (c *crew) load(p *nccl.Plan) {
+func (c *folding) load(p *nccl.Plan) {
 	for _, u := range p.Links {
 		if !c.seen[u.Link] {
 			continue
@@ -219,8 +220,8 @@ func (c *crew) load(p *nccl.Plan) {
 	}
 }
 
-// together returns a plan under the loads added since the last call.
-func (c *crew) together(own *nccl.Plan) *nccl.Plan {
+// combined returns a plan under the loads added since the last call.
+func (c *folding) combined(own *nccl.Plan) *nccl.Plan {
 	slices.Sort(c.touched)
 	links := make([]interconnect.LinkUse, len(c.touched))
 	for i, l := range c.touched {

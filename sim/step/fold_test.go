@@ -10,12 +10,13 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/sim"
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 )
 
 // foldConfig draws a layout and a cluster that is more or less symmetric: cards
 // shared by GPUs, PCIe trees, slow links and slow GPUs.
-func foldConfig(t *testing.T, r *rand.Rand) *step.Config {
+func foldConfig(t *testing.T, r *rand.Rand) *job.Config {
 	c := randomConfig(t, r)
 	switch r.IntN(4) {
 	case 0:
@@ -63,7 +64,7 @@ func TestFoldedRunsMatch(t *testing.T) {
 
 // What breaks the symmetry unfolds what it concerns and no more.
 func TestFoldingKeepsApartWhatDiffers(t *testing.T) {
-	c := small(t, step.Parallel{TP: 2, PP: 2, DP: 8}, "1f1b", 4)
+	c := small(t, job.Parallel{TP: 2, PP: 2, DP: 8}, "1f1b", 4)
 	assert.Equal(t, 2, run(t, c, step.Options{Fold: true}).RanksSimulated)
 	c.Faults.GPUs = []string{"3=0.5"}
 	slow := run(t, c, step.Options{Fold: true}).RanksSimulated

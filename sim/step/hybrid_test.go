@@ -5,12 +5,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 )
 
 // hybrid is the small model on two nodes, with shards that span a node or all.
-func hybrid(t *testing.T, group, pp int) *step.Config {
-	c := small(t, step.Parallel{TP: 1, PP: pp, DP: 16 / pp, ZeRO: 3, FSDPGroup: group}, "1f1b", 2)
+func hybrid(t *testing.T, group, pp int) *job.Config {
+	c := small(t, job.Parallel{TP: 1, PP: pp, DP: 16 / pp, ZeRO: 3, FSDPGroup: group}, "1f1b", 2)
 	c.Host.Framework = "eager"
 	return c
 }
@@ -61,7 +62,7 @@ func TestHybridSparesTheNetwork(t *testing.T) {
 
 // A group over all replicas is no hybrid, whatever context parallelism adds.
 func TestShardsSpanContextParallelism(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 2, CP: 4, ZeRO: 3, FSDPGroup: 2}, "1f1b", 1)
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 2, CP: 4, ZeRO: 3, FSDPGroup: 2}, "1f1b", 1)
 	all := run(t, c, step.Options{})
 	c.Parallel.FSDPGroup = 0
 	assert.Equal(t, run(t, c, step.Options{}).Memory[0].PeakAllocated, all.Memory[0].PeakAllocated)

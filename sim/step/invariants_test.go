@@ -13,14 +13,15 @@ import (
 	"trainsim/memory"
 	"trainsim/schedule/kinds"
 	"trainsim/sim"
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
 
 // randomConfig draws a layout that is valid.
-func randomConfig(t *testing.T, r *rand.Rand) *step.Config {
+func randomConfig(t *testing.T, r *rand.Rand) *job.Config {
 	pick := func(xs ...int) int { return xs[r.IntN(len(xs))] }
-	p := step.Parallel{TP: pick(1, 2, 4), PP: pick(1, 2, 4), DP: pick(1, 2, 4), CP: pick(1, 1, 2)}
+	p := job.Parallel{TP: pick(1, 2, 4), PP: pick(1, 2, 4), DP: pick(1, 2, 4), CP: pick(1, 1, 2)}
 	p.SequenceParallel = p.TP > 1 && pick(0, 1) == 1
 	p.ZeRO = pick(0, 1)
 	p.OverlapGradReduce, p.OverlapParamGather = pick(0, 1) == 1, pick(0, 1) == 1
@@ -98,7 +99,7 @@ func checkMemory(t *testing.T, res *step.Result) {
 // Two runs of one job record the same bytes.
 func TestDeterminism(t *testing.T) {
 	record := func() []byte {
-		c := small(t, step.Parallel{TP: 2, PP: 2, DP: 4, SequenceParallel: true, ZeRO: 1, OverlapGradReduce: true}, "1f1b", 8)
+		c := small(t, job.Parallel{TP: 2, PP: 2, DP: 4, SequenceParallel: true, ZeRO: 1, OverlapGradReduce: true}, "1f1b", 8)
 		var b bytes.Buffer
 		require.NoError(t, trace.WriteChrome(&b, run(t, c, step.Options{RecordAll: true}).Recording))
 		return b.Bytes()
@@ -108,7 +109,7 @@ func TestDeterminism(t *testing.T) {
 
 // Recording all ranks, or one of each stage, changes nothing but the recording.
 func TestRecordingDoesNotChangeTheRun(t *testing.T) {
-	c := small(t, step.Parallel{TP: 2, PP: 4, DP: 2}, "1f1b", 8)
+	c := small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, "1f1b", 8)
 	a, b := run(t, c, step.Options{}), run(t, c, step.Options{RecordAll: true})
 	assert.Equal(t, a.StepTime, b.StepTime)
 	assert.Equal(t, a.Stages, b.Stages)
@@ -118,7 +119,7 @@ func TestRecordingDoesNotChangeTheRun(t *testing.T) {
 func TestBubbleShrinksWithMicrobatches(t *testing.T) {
 	last := float64(4)
 	for _, m := range []int{1, 2, 4, 8, 16} {
-		res := run(t, small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", m), step.Options{})
+		res := run(t, small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", m), step.Options{})
 		var sum sim.Time
 		for _, s := range res.Stages {
 			sum += idle(s)
@@ -133,7 +134,7 @@ func TestBubbleShrinksWithMicrobatches(t *testing.T) {
 func TestEverySchedule(t *testing.T) {
 	for _, k := range kinds.All() {
 		t.Run(k.Name, func(t *testing.T) {
-			c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
+			c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 			c.Schedule.VirtualStages = 0
 			res, err := step.Run(context.Background(), c, step.Options{})
 			require.NoError(t, err)
@@ -146,7 +147,7 @@ func TestEverySchedule(t *testing.T) {
 // weights, gradients and optimizer state.
 func TestNothingStaysBehind(t *testing.T) {
 	for _, k := range kinds.All() {
-		c := small(t, step.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
+		c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 		c.Schedule.VirtualStages = 0
 		res := run(t, c, step.Options{})
 		last := make(map[int32]int64)

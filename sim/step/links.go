@@ -1,6 +1,8 @@
 package step
 
-import "math"
+import (
+	"math"
+)
 
 // countLinks adds (sign 1) or takes away (-1) what links have carried so far:
 // both around a phase leave what it put on them.
@@ -24,8 +26,8 @@ func (m *machine) linkTotals() []LinkTotal {
 	links := m.job.Topology.Links()
 	for l := range links {
 		carried := m.carried[l]
-		if m.crew.folded() && m.crew.shown[l] >= 0 {
-			carried = m.carried[m.crew.shown[l]]
+		if m.folding.folded() && m.folding.sameLink[l] >= 0 {
+			carried = m.carried[m.folding.sameLink[l]]
 		}
 		if carried <= 0 {
 			continue

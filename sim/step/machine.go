@@ -2,11 +2,13 @@ package step
 
 import (
 	"fmt"
-	"math"
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/trace"
 )
@@ -20,8 +22,8 @@ const (
 
 // machine runs a job on an engine.
 type machine struct {
-	job      *Job
-	crew     *crew
+	job      *job.Job
+	folding  *folding
 	engine   *sim.Engine
 	id       sim.HandlerID
 	network  *interconnect.Network
@@ -31,14 +33,14 @@ type machine struct {
 	messages []message
 	sends    map[sendKey]*nccl.Plan
 	blocking bool // sends and receives stop the compute stream
-	slowed   map[slowedKey]sim.Time
-	troubles *troubles // nil on a healthy cluster
+	slowed   map[code.BesideKey]sim.Time
+	faults   *faultState // nil on a healthy cluster
 	record   *recorder
 	phases   []phase
-	phase    *phase          // the present one
-	accounts []RankMemory    // of the stages
-	driven   [][]driverPoint // by stage: the driver's work in the phase; nil if there is none
-	perPipe  int32           // micro-batches of a pipeline in the phase
+	phase    *phase                  // the present one
+	accounts []account.RankMemory    // of the stages
+	driven   [][]account.DriverPoint // by stage: the driver's work in the phase; nil if there is none
+	perPipe  int32                   // micro-batches of a pipeline in the phase
 	done     int
 	began    sim.Time // the phase
 	end      sim.Time
@@ -66,8 +68,8 @@ const (
 
 // rankState is one rank as an actor.
 type rankState struct {
-	script []action
-	code   *block // of the present action
+	script []code.Action
+	code   *code.Block // of the present action
 	action int32
 	pc     int32
 	// phaseBegan is when the present phase did, clock up to where it is booked.
@@ -86,8 +88,8 @@ type rankState struct {
 	traffic   int64    // bytes a second that those in flight move in device memory
 	quiet     sim.Time // when they are over if nothing delays them
 	entered   [model.NumGroups]uint32
-	slot      [slots]uint32
-	slotGroup [slots]int32
+	slot      [code.Slots]uint32
+	slotGroup [code.Slots]int32
 	// Phases of the pipeline, for the causes of bubbles.
 	forwards  int32 // still to come
 	backwards int32 // begun
@@ -100,15 +102,15 @@ type rankState struct {
 	driven                int32    // of the driver's work, how much is done
 }
 
-func newMachine(j *Job, e *sim.Engine, accounts []RankMemory, fold bool) *machine {
-	c := newCrew(j, fold)
+func newMachine(j *job.Job, e *sim.Engine, accounts []account.RankMemory, fold bool) *machine {
+	c := newFolding(j, fold)
 	m := &machine{
-		job: j, crew: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
-		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.groups)), loads: make([][]load, len(j.groups)),
-		messages: make([]message, int(j.messages)*c.columns),
+		job: j, folding: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
+		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.Groups)), loads: make([][]load, len(j.Groups)),
+		messages: make([]message, int(j.Messages)*c.pipelines),
 		sends:    make(map[sendKey]*nccl.Plan),
-		slowed:   make(map[slowedKey]sim.Time),
-		phases:   j.phases(), accounts: accounts,
+		slowed:   make(map[code.BesideKey]sim.Time),
+		phases:   phases(j), accounts: accounts,
 	}
 	m.id = e.Register(m)
 	for r := range m.ranks {
@@ -119,12 +121,12 @@ func newMachine(j *Job, e *sim.Engine, accounts []RankMemory, fold bool) *machin
 
 // replica returns the replica that a rank is part of.
 func (m *machine) replica(rank int32) int {
-	return m.job.Config.Parallel.Coord(int(m.crew.rank(rank))).DP
+	return m.job.Config.Parallel.Coord(int(m.folding.rank(rank))).DP
 }
 
-func (m *machine) stageOf(rank int32) int { return int(rank) / m.crew.columns }
+func (m *machine) stageOf(rank int32) int { return int(rank) / m.folding.pipelines }
 
-func (m *machine) column(rank int32) int32 { return rank % int32(m.crew.columns) }
+func (m *machine) pipelineOf(rank int32) int32 { return rank % int32(m.folding.pipelines) }
 
 // start lets every rank begin at the present instant.
 func (m *machine) start() {
@@ -156,13 +158,13 @@ func (m *machine) advance(r int32) {
 		}
 		a := &rs.script[rs.action]
 		if rs.code == nil {
-			rs.code = m.job.code(a, m.replica(r), m.phase.step)
+			rs.code = m.job.BlockOf(a, m.replica(r), m.phase.step)
 		}
-		if int(rs.pc) == len(rs.code.code) {
+		if int(rs.pc) == len(rs.code.Code) {
 			m.endAction(r, a)
 			continue
 		}
-		if !m.execute(r, a, &rs.code.code[rs.pc]) {
+		if !m.execute(r, a, &rs.code.Code[rs.pc]) {
 			return
 		}
 	}
@@ -188,22 +190,22 @@ func (m *machine) next(r int32) {
 	rs.paid = false
 }
 
-func (m *machine) endAction(r int32, a *action) {
+func (m *machine) endAction(r int32, a *code.Action) {
 	rs := &m.ranks[r]
 	if rs.recorded >= 0 && rs.working {
 		m.record.action(rs, a, rs.began, rs.clock)
 	}
-	if a.parts[0].microbatch >= 0 && rs.working {
+	if a.Parts[0].Microbatch >= 0 && rs.working {
 		rs.last = rs.clock
 		rs.busyTime += rs.clock - rs.began - rs.stalled
 	}
 	rs.stalled = 0
-	for _, p := range a.list() {
-		if p.kind == trace.Forward {
+	for _, p := range a.List() {
+		if p.Kind == trace.Forward {
 			rs.forwards--
 		}
 	}
-	if a.update {
+	if a.Update {
 		m.countUpdate(rs)
 	}
 	rs.action++
@@ -211,60 +213,60 @@ func (m *machine) endAction(r int32, a *action) {
 }
 
 // beginAction marks the first work of an action.
-func (rs *rankState) beginAction(a *action, at sim.Time) {
+func (rs *rankState) beginAction(a *code.Action, at sim.Time) {
 	if rs.working {
 		return
 	}
 	rs.working, rs.began = true, at
-	if a.parts[0].microbatch >= 0 && rs.backwards == 0 && rs.busyTime == 0 {
+	if a.Parts[0].Microbatch >= 0 && rs.backwards == 0 && rs.busyTime == 0 {
 		rs.first = at
 		rs.openWindow()
 	}
-	for _, p := range a.list() {
-		if p.kind == trace.Backward || p.kind == trace.BackwardInput {
+	for _, p := range a.List() {
+		if p.Kind == trace.Backward || p.Kind == trace.BackwardInput {
 			rs.backwards++
 		}
 	}
 }
 
 // execute runs one instruction; false means that the rank goes on later.
-func (m *machine) execute(r int32, a *action, in *instr) bool {
+func (m *machine) execute(r int32, a *code.Action, in *code.Instr) bool {
 	rs := &m.ranks[r]
 	if !rs.paid {
-		rs.host += in.host
+		rs.host += in.Host
 		rs.paid = true
 		if m.driven != nil {
 			m.payDriver(rs, m.stageOf(r))
 		}
 	}
 	now := m.engine.Now()
-	if in.kind == doKernel {
+	if in.Kind == code.RunKernel {
 		m.kernel(r, a, in)
 		return false
 	}
-	if rs.host > now && in.kind != doSync && in.kind != doJoin && in.kind != doIndex && in.kind != doDrain {
+	if rs.host > now && in.Kind != code.SyncHost && in.Kind != code.WaitSlot && in.Kind != code.WaitCollective && in.Kind != code.WaitGroup {
 		m.book(rs, bookHost, rs.host)
 		m.engine.At(rs.host, m.id, rankResumes, uint32(r))
 		return false
 	}
-	switch in.kind {
-	case doCollect:
+	switch in.Kind {
+	case code.RunCollective:
 		rs.beginAction(a, now)
 		return m.collect(r, in)
-	case doAsync:
+	case code.StartCollective:
 		m.async(r, in)
-	case doJoin:
-		return m.await(r, rs.slotGroup[in.slot], rs.slot[in.slot])
-	case doIndex:
-		return m.await(r, m.crew.group(in.group, r), uint32(in.index))
-	case doDrain:
-		return m.drain(r, in.group)
-	case doReceive:
-		return m.receive(r, &a.parts[in.part])
-	case doSend:
-		return m.send(r, a, &a.parts[in.part])
-	case doSync:
-		rs.host = max(rs.host, now+in.host)
+	case code.WaitSlot:
+		return m.await(r, rs.slotGroup[in.Slot], rs.slot[in.Slot])
+	case code.WaitCollective:
+		return m.await(r, m.folding.group(in.Group, r), uint32(in.Index))
+	case code.WaitGroup:
+		return m.drain(r, in.Group)
+	case code.Receive:
+		return m.receive(r, &a.Parts[in.Part])
+	case code.Send:
+		return m.send(r, a, &a.Parts[in.Part])
+	case code.SyncHost:
+		rs.host = max(rs.host, now+in.Host)
 		m.next(r)
 	}
 	return true
@@ -277,18 +279,11 @@ const longestKernel = 100_000 * sim.Second
 // longestRun keeps the clock in its range, 106 days.
 const longestRun = 9_000_000 * sim.Second
 
-// slowedKey is a kernel beside collectives that hold some multiprocessors and
-// move so many bytes a second in device memory.
-type slowedKey struct {
-	kernel, held int32
-	traffic      int64
-}
-
 // beside returns a kernel's time beside collectives.
-func (m *machine) beside(key slowedKey) sim.Time {
+func (m *machine) beside(key code.BesideKey) sim.Time {
 	t, ok := m.slowed[key]
 	if !ok {
-		t = m.job.compiler.beside(key)
+		t = m.job.Compiler.Beside(key)
 		m.slowed[key] = t
 	}
 	return t
@@ -298,43 +293,37 @@ func (m *machine) beside(key slowedKey) sim.Time {
 // collectives of its rank. For what is left of it when they are over it gets the
 // memory's full bandwidth back and, where its blocks wait in line, the
 // multiprocessors.
-func (m *machine) besideRunning(rs *rankState, in *instr, start sim.Time) sim.Time {
-	dur := m.beside(slowedKey{kernel: in.index, held: rs.busy, traffic: rs.traffic})
+func (m *machine) besideRunning(rs *rankState, in *code.Instr, start sim.Time) sim.Time {
+	dur := m.beside(code.BesideKey{Kernel: in.Index, Held: rs.busy, Traffic: rs.traffic})
 	shared := max(rs.quiet-start, 0)
 	if shared >= dur {
 		return dur
 	}
-	free := in.dur
-	if !m.job.compiler.queues(in.index) {
-		free = m.beside(slowedKey{kernel: in.index, held: rs.busy})
+	free := in.Dur
+	if !m.job.Compiler.Queues(in.Index) {
+		free = m.beside(code.BesideKey{Kernel: in.Index, Held: rs.busy})
 	}
-	return outlast(free, dur, shared)
-}
-
-// outlast is the time of a kernel that takes alone or beside a collective, where
-// the collective is over after a while.
-func outlast(alone, beside, shared sim.Time) sim.Time {
-	return shared + sim.Time(math.Round(float64(alone)*(1-float64(shared)/float64(beside))))
+	return code.Outlast(free, dur, shared)
 }
 
 // kernel starts a kernel as soon as the host has launched it. Collectives that
 // run beside it hold some of the multiprocessors and of the memory bandwidth.
-func (m *machine) kernel(r int32, a *action, in *instr) {
+func (m *machine) kernel(r int32, a *code.Action, in *code.Instr) {
 	rs := &m.ranks[r]
 	start := m.engine.Now()
 	if rs.host > start {
 		m.book(rs, bookHost, rs.host)
 		start = rs.host
 	}
-	dur := in.dur
+	dur := in.Dur
 	if rs.busy > 0 {
 		dur = m.besideRunning(rs, in, start)
 	}
-	if m.troubles != nil {
-		dur = m.troubles.trouble(r, start, dur)
+	if m.faults != nil {
+		dur = m.faults.slowed(r, start, dur)
 	}
 	if dur > longestKernel {
-		m.engine.Fail(fmt.Errorf("%s takes %v on rank %d, more than simulated time is for; write a faster gpu", m.job.compiler.names[in.name], dur, m.crew.rank(r)))
+		m.engine.Fail(fmt.Errorf("%s takes %v on rank %d, more than simulated time is for; write a faster gpu", m.job.Compiler.Names[in.Name], dur, m.folding.rank(r)))
 		return
 	}
 	if start > longestRun {
@@ -342,13 +331,13 @@ func (m *machine) kernel(r int32, a *action, in *instr) {
 		return
 	}
 	rs.beginAction(a, start)
-	m.book(rs, bookOf[in.what], start+dur)
+	m.book(rs, bookOf[in.What], start+dur)
 	if rs.recorded >= 0 {
 		m.record.kernel(rs, a, in, start, start+dur)
 	}
 	m.next(r)
 	if m.job.Config.Host.LaunchBlocking {
-		rs.host = start + dur + blockedLaunch
+		rs.host = start + dur + job.BlockedLaunch
 	}
 	m.engine.At(start+dur, m.id, rankResumes, uint32(r))
 }

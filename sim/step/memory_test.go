@@ -9,24 +9,26 @@ import (
 
 	"trainsim/memory"
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
 
 // accounts is the memory of every stage of a job.
-func accounts(t *testing.T, c *step.Config) []step.RankMemory {
+func accounts(t *testing.T, c *job.Config) []account.RankMemory {
 	t.Helper()
-	j, err := step.Build(c)
+	j, err := job.Build(c, account.Peaks)
 	require.NoError(t, err)
-	out, err := j.Account()
+	out, err := account.Replay(j)
 	require.NoError(t, err)
 	return out
 }
 
 // eager is a job of plain PyTorch on one GPU.
-func eager(t *testing.T) *step.Config {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+func eager(t *testing.T) *job.Config {
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
 	c.Host.Framework = "eager"
 	return c
 }
@@ -68,7 +70,7 @@ func TestLoRATargets(t *testing.T) {
 func TestEvaluationBatchIsTheMicroBatchs(t *testing.T) {
 	c := eager(t)
 	c.Schedule.MicrobatchSize = 3
-	c.Evaluation = step.Evaluation{Batches: 2, KeepActivations: true}
+	c.Evaluation = job.Evaluation{Batches: 2, KeepActivations: true}
 	assert.Equal(t, 3, c.EvaluationBatch())
 	left := accounts(t, c)
 	c.Evaluation.BatchSize = 3
@@ -81,7 +83,7 @@ func TestEvaluationBatchIsTheMicroBatchs(t *testing.T) {
 func TestEvaluationWithAndWithoutGraph(t *testing.T) {
 	c := eager(t)
 	train := accounts(t, c)[0].PeakAllocated
-	c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 4}
+	c.Evaluation = job.Evaluation{Batches: 2, BatchSize: 4}
 	without := accounts(t, c)[0].PeakAllocated
 	c.Evaluation.KeepActivations = true
 	with := accounts(t, c)[0].PeakAllocated
@@ -98,11 +100,11 @@ func TestEvaluationWithAndWithoutGraph(t *testing.T) {
 func TestPrefetchedBatchesTakeTheirBytes(t *testing.T) {
 	c := eager(t)
 	before := accounts(t, c)[0].PeakAllocated
-	c.Data = step.Data{Workers: 4, Prefetch: 3, GPUPrefetch: true, SampleBytes: 64 << 20}
+	c.Data = job.Data{Workers: 4, Prefetch: 3, GPUPrefetch: true, SampleBytes: 64 << 20}
 	assert.Equal(t, before+4*3*64<<20, accounts(t, c)[0].PeakAllocated)
-	j, err := step.Build(c)
+	j, err := job.Build(c, account.Peaks)
 	require.NoError(t, err)
-	assert.Contains(t, j.Explain(0), step.Line{Kind: memory.Temporaries, Part: "prefetched batches",
+	assert.Contains(t, account.Explain(j, 0), account.Line{Kind: memory.Temporaries, Part: "prefetched batches",
 		Formula: fmt.Sprintf("4 workers x 3 batches x %d B", c.Schedule.MicrobatchSize*64<<20), Bytes: 4 * 3 * int64(c.Schedule.MicrobatchSize) * 64 << 20})
 	c.Data.GPUPrefetch = false
 	assert.Equal(t, before, accounts(t, c)[0].PeakAllocated)
@@ -118,7 +120,7 @@ func TestLengthsFragmentMemory(t *testing.T) {
 		return m.PeakReserved - m.PeakAllocated
 	}
 	fixed := idle()
-	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
+	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
 	scattered := idle()
 	assert.Greater(t, scattered, 2*fixed)
 	assert.Equal(t, scattered, idle())
@@ -131,19 +133,19 @@ func TestLengthsFragmentMemory(t *testing.T) {
 }
 
 func TestDataIsChecked(t *testing.T) {
-	for _, d := range []step.Data{
+	for _, d := range []job.Data{
 		{Lengths: "uniform"}, {Lengths: "uniform", MinLength: 2000}, {Lengths: "list"}, {Lengths: "list", LengthList: []int{0}}, {Lengths: "zipf"},
 	} {
 		assert.Error(t, d.Validate(1024), "%+v", d)
 	}
-	assert.NoError(t, (&step.Data{Lengths: "list", LengthList: []int{5, 1024}}).Validate(1024))
+	assert.NoError(t, (&job.Data{Lengths: "list", LengthList: []int{5, 1024}}).Validate(1024))
 }
 
 // Sharding more never takes more: ZeRO 0 to 3 over eight ranks.
 func TestZeROSavesMemory(t *testing.T) {
 	last := int64(1) << 60
 	for _, zero := range []int{0, 1, 2, 3} {
-		c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: zero}, "1f1b", 1)
+		c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: zero}, "1f1b", 1)
 		c.Host.Framework = "eager"
 		peak := accounts(t, c)[0].PeakAllocated
 		assert.Less(t, peak, last, "zero = %d", zero)
@@ -153,7 +155,7 @@ func TestZeROSavesMemory(t *testing.T) {
 
 // FSDP holds two units gathered at most, beside the root.
 func TestShardedUnitsComeAndGo(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
 	c.Host.Framework, c.Training.Recompute, c.Model.Layers = "eager", "full", 8
 	shallow := accounts(t, c)[0]
 	c.Model.Layers = 32
@@ -191,17 +193,17 @@ func TestSquareRootCheckpoints(t *testing.T) {
 
 // An explanation adds up to what the account finds, but for rounding.
 func TestExplanationAddsUp(t *testing.T) {
-	for _, c := range []*step.Config{
-		eager(t), small(t, step.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1, SequenceParallel: true}, "1f1b", 4),
-		small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1),
+	for _, c := range []*job.Config{
+		eager(t), small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1, SequenceParallel: true}, "1f1b", 4),
+		small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1),
 	} {
-		j, err := step.Build(c)
+		j, err := job.Build(c, account.Peaks)
 		require.NoError(t, err)
-		ranks, err := j.Account()
+		ranks, err := account.Replay(j)
 		require.NoError(t, err)
 		for s := range ranks {
 			var by [memory.NumKinds]int64
-			for _, l := range j.Explain(s) {
+			for _, l := range account.Explain(j, s) {
 				if !l.Detail {
 					by[l.Kind] += l.Bytes
 				}
@@ -219,14 +221,14 @@ func TestExplainedEvaluation(t *testing.T) {
 	for _, recompute := range []string{"none", "full"} {
 		c := eager(t)
 		c.Training.Recompute = recompute
-		c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 64, KeepActivations: true}
-		j, err := step.Build(c)
+		c.Evaluation = job.Evaluation{Batches: 2, BatchSize: 64, KeepActivations: true}
+		j, err := job.Build(c, account.Peaks)
 		require.NoError(t, err)
-		ranks, err := j.Account()
+		ranks, err := account.Replay(j)
 		require.NoError(t, err)
 		assert.True(t, ranks[0].PeakInEvaluation)
-		var lines []step.Line
-		for _, l := range j.Explain(0) {
+		var lines []account.Line
+		for _, l := range account.Explain(j, 0) {
 			if l.Evaluation {
 				lines = append(lines, l)
 			}
@@ -245,16 +247,16 @@ func TestExplainedEvaluation(t *testing.T) {
 // With frozen weights that FSDP shards, what a recomputation gathers again comes
 // and goes unit by unit: it is not all there at once.
 func TestExplainedGatheredWeights(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
 	c.Host.Framework, c.Training.Recompute = "eager", "full"
 	c.LoRA = model.LoRA{Rank: 8, Targets: "all", Base: "16bit"}
 	c.Model.Layers = 24
-	j, err := step.Build(c)
+	j, err := job.Build(c, account.Peaks)
 	require.NoError(t, err)
-	ranks, err := j.Account()
+	ranks, err := account.Replay(j)
 	require.NoError(t, err)
 	var weights int64
-	for _, l := range j.Explain(0) {
+	for _, l := range account.Explain(j, 0) {
 		if l.Kind == memory.Weights {
 			weights += l.Bytes
 		}
@@ -264,11 +266,11 @@ func TestExplainedGatheredWeights(t *testing.T) {
 
 // The snapshot holds the peak's bytes, and its history ends there.
 func TestSnapshotAtPeak(t *testing.T) {
-	j, err := step.Build(eager(t))
+	j, err := job.Build(eager(t), account.Peaks)
 	require.NoError(t, err)
-	ranks, err := j.Account()
+	ranks, err := account.Replay(j)
 	require.NoError(t, err)
-	s, err := j.Snapshot(0, true)
+	s, err := account.Snapshot(j, 0, true)
 	require.NoError(t, err)
 	inUse := activeBlocks(s)
 	assert.Equal(t, ranks[0].PeakAllocated, sum(inUse))
@@ -278,14 +280,14 @@ func TestSnapshotAtPeak(t *testing.T) {
 // A job that fails leaves the allocator as the failing request met it.
 func TestSnapshotAtAFailure(t *testing.T) {
 	c := eager(t)
-	c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
+	c.Evaluation = job.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
 	c.GPU.Memory /= 2
-	j, err := step.Build(c)
+	j, err := job.Build(c, account.Peaks)
 	require.NoError(t, err)
-	ranks, err := j.Account()
+	ranks, err := account.Replay(j)
 	require.NoError(t, err)
 	require.NotNil(t, ranks[0].OOM)
-	s, err := j.Snapshot(0, true)
+	s, err := account.Snapshot(j, 0, true)
 	require.NoError(t, err)
 	trace := s.Traces[0]
 	assert.Equal(t, memory.ActionOOM, trace[len(trace)-1].Action)
@@ -303,7 +305,7 @@ func TestSnapshotAtAFailure(t *testing.T) {
 // device would hold first has the bytes that were not there.
 func TestTimeOfAFailure(t *testing.T) {
 	c := eager(t)
-	c.Evaluation = step.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
+	c.Evaluation = job.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
 	c.GPU.Memory /= 2
 	res := run(t, c, step.Options{})
 	require.NotNil(t, res.OOM)
@@ -370,7 +372,7 @@ func sum(blocks map[int64]int64) (bytes int64) {
 func TestRetriesCostTime(t *testing.T) {
 	c := eager(t)
 	c.Schedule.Microbatches, c.Schedule.MicrobatchSize = 4, 4
-	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
+	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
 	c.Memory.AllocConf = "max_split_size_mb:21" // large blocks serve their like only
 	free := run(t, c, step.Options{})
 	require.Nil(t, free.OOM)

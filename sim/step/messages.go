@@ -1,31 +1,34 @@
 package step
 
-import "trainsim/interconnect/nccl"
+import (
+	"trainsim/interconnect/nccl"
+	"trainsim/sim/code"
+)
 
 // messageID returns the machine's number of an action's message.
 func (m *machine) messageID(r, local int32) int32 {
-	return m.column(r)*m.job.messages + local
+	return m.pipelineOf(r)*m.job.Messages + local
 }
 
 // rankAt returns the rank of a pipeline rank in r's pipeline.
 func (m *machine) rankAt(r, pipelineRank int32) int32 {
-	return pipelineRank*int32(m.crew.columns) + m.column(r)
+	return pipelineRank*int32(m.folding.pipelines) + m.pipelineOf(r)
 }
 
 // receive waits for the action's incoming message and, in blocking systems,
 // for the message that is still on its way out.
-func (m *machine) receive(r int32, a *part) bool {
-	if a.recv < 0 { // the first stage of a model without an embedding
+func (m *machine) receive(r int32, a *code.Part) bool {
+	if a.Recv < 0 { // the first stage of a model without an embedding
 		m.next(r)
 		return true
 	}
 	rs := &m.ranks[r]
-	id := m.messageID(r, a.recv)
+	id := m.messageID(r, a.Recv)
 	msg := &m.messages[id]
-	if m.blocking && !a.recvLocal && !msg.posted {
+	if m.blocking && !a.RecvLocal && !msg.posted {
 		msg.posted = true
 		if msg.sent {
-			m.transfer(m.rankAt(r, a.from), int32(m.stageOf(r)), id)
+			m.transfer(m.rankAt(r, a.From), int32(m.stageOf(r)), id)
 		}
 	}
 	rs.recv = id
@@ -34,24 +37,24 @@ func (m *machine) receive(r int32, a *part) bool {
 
 // send hands the action's output over. Overlapped sends leave on their own;
 // blocking ones wait for their receiver.
-func (m *machine) send(r int32, act *action, a *part) bool {
-	if a.send < 0 {
+func (m *machine) send(r int32, act *code.Action, a *code.Part) bool {
+	if a.Send < 0 {
 		m.next(r)
 		return true
 	}
 	rs := &m.ranks[r]
-	id := m.messageID(r, a.send)
+	id := m.messageID(r, a.Send)
 	msg := &m.messages[id]
 	msg.sent = true
 	switch {
-	case a.sendLocal:
+	case a.SendLocal:
 		msg.started, msg.done = m.engine.Now(), true
 	case !m.blocking || msg.posted:
-		m.transfer(r, a.to, id)
+		m.transfer(r, a.To, id)
 	}
-	if m.blocking && !a.sendLocal {
+	if m.blocking && !a.SendLocal {
 		rs.pending = id
-		if !act.fused {
+		if !act.Fused {
 			return m.settle(r)
 		}
 	}
@@ -79,7 +82,7 @@ func (m *machine) settled(rs *rankState) bool {
 func (m *machine) closeMessages(r int32) {
 	rs := &m.ranks[r]
 	rs.recv, rs.pending = -1, -1
-	if m.blocking && m.job.compiler.host.syncP2P {
+	if m.blocking && m.job.Compiler.Host.SyncP2P {
 		rs.host = max(rs.host, m.engine.Now())
 	}
 	m.next(r)
@@ -104,7 +107,7 @@ func (m *machine) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
 	key := sendKey{from, toStage, bytes}
 	p := m.sends[key]
 	if p == nil {
-		p = m.crew.sendPlan(from, toStage, bytes)
+		p = m.folding.sendPlan(from, toStage, bytes)
 		m.sends[key] = p
 	}
 	return p
@@ -112,15 +115,15 @@ func (m *machine) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
 
 // handOffBytes is what a micro-batch hands over to another stage.
 func (m *machine) handOffBytes(from, id int32) int64 {
-	s := &m.job.stages[m.stageOf(from)]
+	s := &m.job.Stages[m.stageOf(from)]
 	switch {
 	case m.phase.evaluation:
-		return s.evaluation[0].chunks[0].boundary
-	case m.job.lengths == nil:
-		return s.chunks[0].boundary
+		return s.Evaluation[0].Chunks[0].Boundary
+	case !m.job.Dynamic():
+		return s.Chunks[0].Boundary
 	}
-	microbatch := id % m.job.messages / 2 % m.perPipe
-	return m.job.sized(s.chunks[0], m.job.length(m.replica(from), m.phase.step, microbatch)).boundary
+	microbatch := id % m.job.Messages / 2 % m.perPipe
+	return m.job.Sized(s.Chunks[0], m.job.MicrobatchLength(m.replica(from), m.phase.step, microbatch)).Boundary
 }
 
 // deliver ends a message's way and wakes whoever waits for it.
@@ -136,7 +139,7 @@ func (m *machine) deliver(id int32) {
 func (m *machine) endpoints(id int32) (from, to int32) {
 	j := m.job
 	p := j.Program
-	local := id % j.messages
+	local := id % j.Messages
 	backward := local%2 == 1
 	cell := int(local / 2 / m.perPipe)
 	pipe, stage := cell/p.Stages(), cell%p.Stages()
@@ -146,8 +149,8 @@ func (m *machine) endpoints(id int32) (from, to int32) {
 	}
 	toStage, _ := p.Owner(pipe, stage)
 	fromStage, _ := p.Owner(pipe, other)
-	column := id / j.messages
-	columns := int32(m.crew.columns)
+	column := id / j.Messages
+	columns := int32(m.folding.pipelines)
 	return int32(fromStage)*columns + column, int32(toStage)*columns + column
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"trainsim/sim"
+	"trainsim/sim/job"
 	"trainsim/sim/trace"
 )
 
@@ -21,7 +22,7 @@ func (p *phase) counts() bool { return !p.evaluation && !p.warmUp }
 
 // phases lists what a run simulates: one steady step, or as many as lengths are
 // drawn for, each with its evaluation.
-func (j *Job) phases() []phase {
+func phases(j *job.Job) []phase {
 	steps := j.Steps()
 	var out []phase
 	for s := range steps {
@@ -81,15 +82,15 @@ func (m *machine) begin(i int) {
 	m.driven = m.drivenOf(i)
 	m.record.begin(i, m.phase.counts())
 	for r := range m.ranks {
-		s := &j.stages[m.stageOf(int32(r))]
+		s := &j.Stages[m.stageOf(int32(r))]
 		rs := &m.ranks[r]
-		*rs = rankState{script: s.script, clock: now, host: now, phaseBegan: now, recv: -1, pending: -1, recorded: rs.recorded}
+		*rs = rankState{script: s.Script, clock: now, host: now, phaseBegan: now, recv: -1, pending: -1, recorded: rs.recorded}
 		if m.phase.evaluation {
-			rs.script = s.evaluation
+			rs.script = s.Evaluation
 		}
 		for k := range rs.script {
-			for _, p := range rs.script[k].list() {
-				if p.kind == trace.Forward {
+			for _, p := range rs.script[k].List() {
+				if p.Kind == trace.Forward {
 					rs.forwards++
 				}
 			}
@@ -105,14 +106,14 @@ func (m *machine) begin(i int) {
 func (m *machine) close() {
 	j := m.job
 	o := outcome{phase: *m.phase, Window: Window{m.began, m.end, m.end - m.began}}
-	columns := m.crew.columns
-	for s := range j.stages {
+	columns := m.folding.pipelines
+	for s := range j.Stages {
 		m.bookEnd(&m.ranks[s*columns])
 	}
 	if !m.phase.evaluation && (j.Program.Async || j.Config.Schedule.NoBarrier) {
 		o.Time = m.steady()
 	}
-	for s := range j.stages {
+	for s := range j.Stages {
 		rs := &m.ranks[s*columns]
 		t := stageTime(&rs.books)
 		t.First, t.Last, t.Busy = rs.first-m.began, rs.last-m.began, rs.busyTime
@@ -187,7 +188,7 @@ func (m *machine) windows() (steps, evaluations []Window) {
 			steps = append(steps, o.Window)
 		}
 	}
-	if m.job.lengths == nil {
+	if !m.job.Dynamic() {
 		steps = nil
 	}
 	return steps, evaluations

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -17,7 +19,7 @@ func TestEvaluationFillsThePipeline(t *testing.T) {
 	for _, p := range []int{1, 2, 4} {
 		for _, n := range []int{1, 3, 8} {
 			t.Run(fmt.Sprintf("p%d/n%d", p, n), func(t *testing.T) {
-				c := bare(small(t, step.Parallel{TP: 1, PP: p, DP: 1}, "1f1b", 4))
+				c := bare(small(t, job.Parallel{TP: 1, PP: p, DP: 1}, "1f1b", 4))
 				c.Evaluation.Batches = n
 				res := run(t, c, step.Options{})
 				var forward sim.Time
@@ -38,7 +40,7 @@ func TestEvaluationFillsThePipeline(t *testing.T) {
 // The evaluation changes nothing about the step before it.
 func TestEvaluationIsNotInTheStep(t *testing.T) {
 	for _, kind := range []string{"1f1b", "interleaved", "zb-v", "dualpipev", "gpipe"} {
-		c := small(t, step.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 8)
+		c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 8)
 		c.Schedule.VirtualStages = 1
 		if kind == "interleaved" || kind == "zb-v" || kind == "dualpipev" {
 			c.Schedule.VirtualStages = 2
@@ -62,7 +64,7 @@ func TestEvaluationIsNotInTheStep(t *testing.T) {
 func TestEvaluationGathersShards(t *testing.T) {
 	for _, pp := range []int{1, 2} {
 		gathers := func(zero int) (n int) {
-			c := small(t, step.Parallel{TP: 1, PP: pp, DP: 4, ZeRO: zero}, "1f1b", 2)
+			c := small(t, job.Parallel{TP: 1, PP: pp, DP: 4, ZeRO: zero}, "1f1b", 2)
 			c.Evaluation.Batches = 3
 			res := run(t, c, step.Options{})
 			for s := range res.Recording.Spans {
@@ -79,9 +81,9 @@ func TestEvaluationGathersShards(t *testing.T) {
 
 // Twice the sequences take about twice the time where kernels fill the GPU.
 func TestEvaluationOfLargerBatches(t *testing.T) {
-	c := bare(small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 1))
+	c := bare(small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 1))
 	seconds := func(batch int) float64 {
-		c.Evaluation = step.Evaluation{Batches: 2, BatchSize: batch}
+		c.Evaluation = job.Evaluation{Batches: 2, BatchSize: batch}
 		return run(t, c, step.Options{}).Evaluations[0].Time.Seconds()
 	}
 	assert.InEpsilon(t, 2*seconds(16), seconds(32), 0.1)
@@ -91,14 +93,14 @@ func TestEvaluationOfLargerBatches(t *testing.T) {
 // times.
 func TestOneLengthIsTheFixedLength(t *testing.T) {
 	for _, kind := range []string{"1f1b", "zb-h1", "zb-h2", "dualpipev", "pipedream-2bw"} {
-		c := small(t, step.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 4)
+		c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 4)
 		c.Schedule.NoBarrier = kind == "zb-h2"
 		c.Schedule.VirtualStages = 1
 		if kind == "dualpipev" {
 			c.Schedule.VirtualStages = 2
 		}
 		fixed := run(t, c, step.Options{})
-		c.Data = step.Data{Lengths: "list", LengthList: []int{int(c.Model.SeqLen)}, Steps: 4}
+		c.Data = job.Data{Lengths: "list", LengthList: []int{int(c.Model.SeqLen)}, Steps: 4}
 		res := run(t, c, step.Options{})
 		require.Len(t, res.Steps, 4)
 		assert.Equal(t, fixed.StepTime, res.StepTime, kind)
@@ -116,9 +118,9 @@ func TestOneLengthIsTheFixedLength(t *testing.T) {
 func TestLengthsTakeTheirTime(t *testing.T) {
 	var last sim.Time
 	for _, dp := range []int{1, 2, 8} {
-		c := small(t, step.Parallel{TP: 1, PP: 2, DP: dp}, "1f1b", 8)
+		c := small(t, job.Parallel{TP: 1, PP: 2, DP: dp}, "1f1b", 8)
 		fixed := run(t, c, step.Options{}).StepTime
-		c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 5}
+		c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 5}
 		res := run(t, c, step.Options{})
 		assert.Less(t, res.StepTime, fixed)
 		assert.Greater(t, res.StepTime, last, "dp = %d", dp)
@@ -148,11 +150,11 @@ func TestLengthsTakeTheirTime(t *testing.T) {
 // A micro-batch is padded to its longest sequence: with many in one, all are
 // nearly as long as the longest that there can be.
 func TestMicroBatchesArePadded(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 4)
-	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 4)
+	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
 	padding := func(size int) float64 {
 		c.Schedule.MicrobatchSize = size
-		job, err := step.Build(c)
+		job, err := job.Build(c, account.Peaks)
 		require.NoError(t, err)
 		w := job.Work()
 		return 1 - w.Tokens/w.Computed
@@ -164,9 +166,9 @@ func TestMicroBatchesArePadded(t *testing.T) {
 }
 
 func TestTooManyLengthsAreRefused(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<18)
-	c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
-	_, err := step.Build(c)
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<18)
+	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
+	_, err := job.Build(c, account.Peaks)
 	assert.ErrorContains(t, err, "data.steps")
 }
 
@@ -179,10 +181,10 @@ func TestPhasesOfRandomJobs(t *testing.T) {
 			r := sim.NewRand(seed, "phases")
 			c := foldConfig(t, r)
 			if r.IntN(3) > 0 {
-				c.Data = step.Data{Lengths: "uniform", MinLength: 64, Steps: 2 + r.IntN(3)}
+				c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 2 + r.IntN(3)}
 				c.Schedule.MicrobatchSize = 1 + r.IntN(2)
 			}
-			c.Evaluation = step.Evaluation{Batches: r.IntN(6), BatchSize: r.IntN(4), KeepActivations: r.IntN(2) == 0}
+			c.Evaluation = job.Evaluation{Batches: r.IntN(6), BatchSize: r.IntN(4), KeepActivations: r.IntN(2) == 0}
 			res, one := run(t, c, step.Options{RecordAll: seed%3 == 0}), run(t, c, step.Options{Fold: true})
 			for s, b := range res.Stages {
 				assert.Equal(t, res.StepTime, b.Compute+b.Recompute+b.Host+b.TP+b.PP+b.DP+b.CP+b.EP+b.Optimizer+b.Warmup+b.Cooldown+b.Imbalance, "stage %d", s)

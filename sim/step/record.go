@@ -4,6 +4,9 @@ import (
 	"trainsim/interconnect/nccl"
 	"trainsim/memory"
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/trace"
 )
@@ -14,7 +17,7 @@ type recorder struct {
 	rec      *trace.Recording
 	recorded []recorded
 	links    *linkMeter
-	account  []RankMemory
+	accounts []account.RankMemory
 	counts   bool // the present phase is one whose collectives count
 }
 
@@ -25,7 +28,7 @@ type recorded struct {
 	comms       []commStat // by comm index
 	p2p         commStat
 	sent        *nccl.Plan // the last hand-off
-	points      []memPoint
+	points      []account.Point
 	cursor      int
 	counted     bool                       // has counters of memory
 	counters    [memory.NumKinds + 1]int32 // the last is reserved
@@ -38,26 +41,26 @@ type commStat struct {
 	seconds, exposed sim.Time
 }
 
-func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
-	rc := &recorder{rec: &trace.Recording{}, account: account}
+func newRecorder(m *machine, o Options, accounts []account.RankMemory) *recorder {
+	rc := &recorder{rec: &trace.Recording{}, accounts: accounts}
 	if o.NoRecording {
 		return rc
 	}
-	for _, n := range m.job.compiler.names {
+	for _, n := range m.job.Compiler.Names {
 		rc.rec.Name(n)
 	}
-	columns := m.crew.columns
+	columns := m.folding.pipelines
 	for r := range m.ranks {
 		if r%columns != 0 && !o.RecordAll {
 			continue
 		}
 		stage := r / columns
-		rd := recorded{rank: int32(r), stage: int32(stage), comms: make([]commStat, len(m.job.compiler.comms))}
+		rd := recorded{rank: int32(r), stage: int32(stage), comms: make([]commStat, len(m.job.Compiler.Comms))}
 		for s := range rd.lanes {
-			rd.lanes[s] = rc.rec.AddLane(trace.Lane{Rank: int(m.crew.rank(int32(r))), Stage: stage, Stream: trace.Stream(s)})
+			rd.lanes[s] = rc.rec.AddLane(trace.Lane{Rank: int(m.folding.rank(int32(r))), Stage: stage, Stream: trace.Stream(s)})
 		}
 		if r%columns == 0 {
-			rc.addCounters(&rd, &account[stage], m.job.Config)
+			rc.addCounters(&rd, &accounts[stage], m.job.Config)
 		}
 		m.ranks[r].recorded = int32(len(rc.recorded))
 		rc.recorded = append(rc.recorded, rd)
@@ -65,15 +68,15 @@ func newRecorder(m *machine, o Options, account []RankMemory) *recorder {
 	return rc
 }
 
-func (rc *recorder) addCounters(rd *recorded, account *RankMemory, c *Config) {
+func (rc *recorder) addCounters(rd *recorded, of *account.RankMemory, c *job.Config) {
 	rd.counted = true
 	for k := range memory.NumKinds {
 		rd.counters[k] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryByKind, Name: memory.Kind(k).String(),
-			Rank: account.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
+			Rank: of.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
 	}
 	rd.counters[memory.NumKinds] = rc.rec.AddCounter(trace.Counter{Kind: trace.MemoryReserved, Name: "reserved",
-		Rank: account.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
-	for k, v := range account.atStart {
+		Rank: of.Rank, Stage: int(rd.stage), Limit: float64(c.GPU.Memory)})
+	for k, v := range of.AtStart {
 		rc.rec.Set(0, rd.counters[k], v)
 	}
 }
@@ -84,8 +87,8 @@ func (rc *recorder) begin(phase int, counts bool) {
 	for i := range rc.recorded {
 		rd := &rc.recorded[i]
 		rd.points, rd.cursor = nil, 0
-		if list := rc.account[rd.stage].timelines; rd.counted && phase < len(list) {
-			rd.points = list[phase].points
+		if list := rc.accounts[rd.stage].Timelines; rd.counted && phase < len(list) {
+			rd.points = list[phase].Points
 		}
 	}
 }
@@ -100,13 +103,13 @@ func (rc *recorder) exposeSends(m *machine) {
 
 func (rc *recorder) of(rs *rankState) *recorded { return &rc.recorded[rs.recorded] }
 
-func (rc *recorder) action(rs *rankState, a *action, from, to sim.Time) {
-	p := &a.parts[len(a.list())-1]
-	if p.microbatch < 0 && from == to {
+func (rc *recorder) action(rs *rankState, a *code.Action, from, to sim.Time) {
+	p := &a.Parts[len(a.List())-1]
+	if p.Microbatch < 0 && from == to {
 		return
 	}
-	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Actions], Kind: p.kind,
-		Chunk: uint16(p.chunk), Name: a.name, Microbatch: p.microbatch})
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Actions], Kind: p.Kind,
+		Chunk: uint16(p.Chunk), Name: a.Name, Microbatch: p.Microbatch})
 }
 
 // detailSpans is how many spans a recording has before it keeps nothing but the
@@ -116,12 +119,12 @@ const detailSpans = trace.MaxSpans * 7 / 8
 // detailed reports whether kernels and collectives are still recorded.
 func (rc *recorder) detailed() bool { return rc.rec.Len() < detailSpans }
 
-func (rc *recorder) kernel(rs *rankState, a *action, in *instr, from, to sim.Time) {
+func (rc *recorder) kernel(rs *rankState, a *code.Action, in *code.Instr, from, to sim.Time) {
 	if !rc.detailed() {
 		return
 	}
-	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.what,
-		Chunk: uint16(a.parts[in.part].chunk), Name: in.name, Microbatch: a.parts[in.part].microbatch})
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.What,
+		Chunk: uint16(a.Parts[in.Part].Chunk), Name: in.Name, Microbatch: a.Parts[in.Part].Microbatch})
 }
 
 // idle records waiting for another stage on the actions' lane.
@@ -139,11 +142,11 @@ var groupStreams = [model.NumGroups]trace.Stream{
 	model.Amax: trace.DPComm,
 }
 
-func (rc *recorder) collective(rs *rankState, g *group, comm int32, from, to, exposed sim.Time) {
+func (rc *recorder) collective(rs *rankState, g *job.Group, comm int32, from, to, exposed sim.Time) {
 	rd := rc.of(rs)
 	if rc.detailed() {
-		rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.kind]], Kind: groupKinds[g.kind],
-			Name: rc.rec.Name(g.kind.String()), Microbatch: -1})
+		rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.Kind]], Kind: code.GroupKinds[g.Kind],
+			Name: rc.rec.Name(g.Kind.String()), Microbatch: -1})
 	}
 	if !rc.counts {
 		return
@@ -181,14 +184,14 @@ func (rc *recorder) memory(rs *rankState, at sim.Time) {
 	rd := rc.of(rs)
 	for rd.cursor < len(rd.points) {
 		p := &rd.points[rd.cursor]
-		if p.action > rs.action || (p.action == rs.action && p.pc > rs.pc) {
+		if p.Action > rs.action || (p.Action == rs.action && p.Pc > rs.pc) {
 			return
 		}
 		when := rs.clock
-		if p.early {
+		if p.Early {
 			when = at
 		}
-		rc.rec.Set(max(at, when), rd.counters[p.counter], p.value)
+		rc.rec.Set(max(at, when), rd.counters[p.Counter], p.Value)
 		rd.cursor++
 	}
 }

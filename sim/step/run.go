@@ -6,10 +6,22 @@ import (
 	"fmt"
 	"strings"
 
-	"trainsim/memory"
 	"trainsim/sim"
+	"trainsim/sim/account"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
 	"trainsim/sim/trace"
 )
+
+// Timed simulates a step without the memory account: Memory and OOM of its
+// result are empty.
+func Timed(ctx context.Context, j *job.Job, o Options) (*Result, error) {
+	res, err := simulate(ctx, j, o, make([]account.RankMemory, len(j.Stages)), j.Config.Faults.Any())
+	if res != nil {
+		res.Memory = nil
+	}
+	return res, err
+}
 
 // ErrDeadlock reports that simulated time cannot advance though work is left.
 var ErrDeadlock = errors.New("deadlock")
@@ -30,7 +42,7 @@ type Options struct {
 
 // Result is what a run did.
 type Result struct {
-	Job      *Job
+	Job      *job.Job
 	StepTime sim.Time
 	Stages   []StageTime // of one rank of each pipeline rank
 	// Steps are the training steps where sequences differ in length, nil
@@ -41,9 +53,9 @@ type Result struct {
 	// when it has none.
 	Healthy     []StageTime
 	HealthyStep sim.Time
-	Memory      []RankMemory
-	OOM         *OOM     // the first allocation that failed, nil if all fit
-	OOMAt       sim.Time // when it failed
+	Memory      []account.RankMemory
+	OOM         *account.OOM // the first allocation that failed, nil if all fit
+	OOMAt       sim.Time     // when it failed
 	Comms       []CommTotal
 	Links       []LinkTotal
 	Recording   *trace.Recording
@@ -82,31 +94,31 @@ type LinkTotal struct {
 }
 
 // Run builds a Config's job and simulates a step.
-func Run(ctx context.Context, c *Config, o Options) (*Result, error) {
-	j, err := Build(c)
+func Run(ctx context.Context, c *job.Config, o Options) (*Result, error) {
+	j, err := job.Build(c, account.Peaks)
 	if err != nil {
 		return nil, err
 	}
-	return j.Run(ctx, o)
+	return Simulate(ctx, j, o)
 }
 
-// Run simulates one steady step of the job. With faults it simulates the
+// Simulate simulates one steady step of the job. With faults it simulates the
 // healthy cluster as well, to know what they cost. With an ErrDeadlock it
 // returns what was done until then.
-func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
-	account, err := j.account(ctx, !o.NoRecording)
+func Simulate(ctx context.Context, j *job.Job, o Options) (*Result, error) {
+	accounts, err := account.ReplayUntil(ctx, j, !o.NoRecording)
 	if err != nil {
 		return nil, err
 	}
 	if !j.Config.Faults.Any() {
-		return j.simulate(ctx, o, account, false)
+		return simulate(ctx, j, o, accounts, false)
 	}
-	healthy, err := j.simulate(ctx, Options{NoRecording: true, Fold: o.Fold, MaxEvents: o.MaxEvents}, account, false)
+	healthy, err := simulate(ctx, j, Options{NoRecording: true, Fold: o.Fold, MaxEvents: o.MaxEvents}, accounts, false)
 	if err != nil {
 		return nil, err
 	}
 	o.Fold = o.Fold && j.Config.Faults.Jitter == 0 // which tells all ranks apart
-	res, err := j.simulate(ctx, o, account, true)
+	res, err := simulate(ctx, j, o, accounts, true)
 	if err != nil {
 		return res, err
 	}
@@ -114,22 +126,22 @@ func (j *Job) Run(ctx context.Context, o Options) (*Result, error) {
 	return res, nil
 }
 
-func (j *Job) simulate(ctx context.Context, o Options, account []RankMemory, faults bool) (*Result, error) {
+func simulate(ctx context.Context, j *job.Job, o Options, accounts []account.RankMemory, faults bool) (*Result, error) {
 	var e sim.Engine
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
-	m := newMachine(j, &e, account, o.Fold && !o.RecordAll)
-	m.record = newRecorder(m, o, account)
+	m := newMachine(j, &e, accounts, o.Fold && !o.RecordAll)
+	m.record = newRecorder(m, o, accounts)
 	m.record.links = newLinkMeter(len(j.Topology.Links()))
 	if !o.NoRecording {
 		var err error
-		if m.record.rec.Blocks, err = j.blocks(account); err != nil {
+		if m.record.rec.Blocks, err = account.Blocks(j, accounts); err != nil {
 			return nil, err
 		}
 		m.network.Record(m.record.links.change)
 	}
 	if faults {
-		if err := m.plant(); err != nil {
+		if err := m.injectFaults(); err != nil {
 			return nil, err
 		}
 	}
@@ -153,16 +165,16 @@ func (m *machine) deadlock() error {
 			fmt.Fprintf(&b, "\n  ... and %d more", len(m.ranks)-m.done-8)
 			break
 		}
-		name := m.job.compiler.names[rs.script[rs.action].name]
-		fmt.Fprintf(&b, "\n  rank %d (stage %d) in %s waits for %s", m.crew.rank(int32(r)), m.stageOf(int32(r)), name, m.waitsFor(rs))
+		name := m.job.Compiler.Names[rs.script[rs.action].Name]
+		fmt.Fprintf(&b, "\n  rank %d (stage %d) in %s waits for %s", m.folding.rank(int32(r)), m.stageOf(int32(r)), name, m.waitsFor(rs))
 	}
 	return fmt.Errorf("%w at %v: %d of %d ranks are not done%s", ErrDeadlock, m.engine.Now(), len(m.ranks)-m.done, len(m.ranks), b.String())
 }
 
 func (m *machine) waitsFor(rs *rankState) string {
 	if rs.wait == onStream {
-		g := &m.job.groups[rs.waitGroup]
-		return fmt.Sprintf("collective %d of its %s group", rs.waitIndex, g.kind)
+		g := &m.job.Groups[rs.waitGroup]
+		return fmt.Sprintf("collective %d of its %s group", rs.waitIndex, g.Kind)
 	}
 	id := rs.recv
 	if id < 0 || m.messages[id].done {
@@ -172,7 +184,7 @@ func (m *machine) waitsFor(rs *rankState) string {
 		return "its next event"
 	}
 	from, to := m.endpoints(id)
-	return fmt.Sprintf("a message from rank %d to rank %d", m.crew.rank(from), m.crew.rank(to))
+	return fmt.Sprintf("a message from rank %d to rank %d", m.folding.rank(from), m.folding.rank(to))
 }
 
 func (m *machine) result() *Result {
@@ -218,19 +230,19 @@ func (m *machine) firstOOM(r *Result) {
 // failedAt returns when the kernel of a failed allocation began, or its action
 // where that is not known, from the start of the recording: of a run of one
 // step, from the start of its step.
-func (m *machine) failedAt(stage int, o *OOM) sim.Time {
-	if o.action < 0 {
+func (m *machine) failedAt(stage int, o *account.OOM) sim.Time {
+	if o.ActionIndex < 0 {
 		return 0
 	}
 	from := m.outcomeOf(o).Start
-	act := &m.job.script(stage, o.evaluating)[o.action]
-	action := m.spanOf(stage, trace.Actions, act.name, from, sim.Forever)
+	act := &m.job.Script(stage, o.Evaluating)[o.ActionIndex]
+	action := m.spanOf(stage, trace.Actions, act.Name, from, sim.Forever)
 	if action == nil {
 		return from
 	}
-	code := m.job.code(act, 0, o.Step).code
-	if at := int(o.pc); at < len(code) && code[at].kind == doKernel {
-		if k := m.spanOf(stage, trace.Compute, code[at].name, action.Start, action.End); k != nil {
+	instrs := m.job.BlockOf(act, 0, o.Step).Code
+	if at := int(o.Pc); at < len(instrs) && instrs[at].Kind == code.RunKernel {
+		if k := m.spanOf(stage, trace.Compute, instrs[at].Name, action.Start, action.End); k != nil {
 			return k.Start
 		}
 	}
@@ -251,42 +263,12 @@ func (m *machine) spanOf(stage int, stream trace.Stream, name uint32, from, to s
 
 // outcomeOf returns the phase in which an allocation failed, or that stands for
 // it.
-func (m *machine) outcomeOf(o *OOM) *outcome {
+func (m *machine) outcomeOf(o *account.OOM) *outcome {
 	for i := range m.outcomes {
 		p := &m.outcomes[i]
-		if p.evaluation == o.evaluating && (m.job.lengths == nil || p.step == o.Step) {
+		if p.evaluation == o.Evaluating && (!m.job.Dynamic() || p.step == o.Step) {
 			return p
 		}
 	}
 	return &m.outcomes[0]
-}
-
-// script returns what a stage's ranks run in a step, or in the evaluation behind
-// it.
-func (j *Job) script(stage int, evaluation bool) []action {
-	if evaluation {
-		return j.stages[stage].evaluation
-	}
-	return j.stages[stage].script
-}
-
-// NvidiaSMI returns what nvidia-smi would show at the peak, in bytes.
-func (m *RankMemory) NvidiaSMI() int64 { return m.PeakReserved + m.Outside }
-
-// Fits reports whether no allocation failed.
-func (m *RankMemory) Fits() bool { return m.OOM == nil }
-
-// Parts is a peak by what it is for, in bytes.
-type Parts struct {
-	Weights, Gradients, Optimizer, Activations, Temporaries, CommBuffers, Context int64
-}
-
-// Parts returns AtPeak by name.
-func (m *RankMemory) Parts() Parts {
-	p := &m.AtPeak
-	return Parts{
-		Weights: p[memory.Weights], Gradients: p[memory.Gradients], Optimizer: p[memory.Optimizer],
-		Activations: p[memory.Activations], Temporaries: p[memory.Temporaries],
-		CommBuffers: p[memory.CommBuffers], Context: p[memory.Context],
-	}
 }

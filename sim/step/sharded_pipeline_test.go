@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/memory"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -14,7 +15,7 @@ import (
 // gradient once, however many micro-batches run.
 func TestShardedPipelineGathersOnce(t *testing.T) {
 	moved := func(microbatches int, kind string, chunks int) map[string]int64 {
-		c := small(t, step.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, kind, microbatches)
+		c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, kind, microbatches)
 		c.Schedule.VirtualStages, c.Host.Framework = chunks, "eager"
 		out := map[string]int64{}
 		for _, total := range run(t, c, step.Options{}).Comms {
@@ -37,7 +38,7 @@ func TestShardedPipelineGathersOnce(t *testing.T) {
 // Between the first forward and the last backward of a step a rank holds its
 // whole stage, weights in 16 bits and gradients in 32, beside its fp32 shards.
 func TestShardedPipelineHoldsItsStage(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, "1f1b", 4)
+	c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, "1f1b", 4)
 	c.Host.Framework = "eager"
 	res := run(t, c, step.Options{})
 	m := &res.Memory[0]

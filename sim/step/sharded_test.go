@@ -6,13 +6,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"trainsim/sim/account"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
 // fsdp is the small model, sharded over eight GPUs.
-func fsdp(t *testing.T, prefetch string) *step.Config {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3, BackwardPrefetch: prefetch}, "1f1b", 2)
+func fsdp(t *testing.T, prefetch string) *job.Config {
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3, BackwardPrefetch: prefetch}, "1f1b", 2)
 	c.Host.Framework = "eager"
 	return c
 }
@@ -47,12 +49,12 @@ func TestFirstFlashAttention(t *testing.T) {
 // TestAddedGrads: plain PyTorch adds the gradients of every micro-batch in
 // kernels of their own, Megatron in the product.
 func TestAddedGrads(t *testing.T) {
-	c := small(t, step.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
 	sums := func(framework string) (n int) {
 		c.Host.Framework = framework
-		j, err := step.Build(c)
+		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
-		for _, op := range j.Spec().Build(0, 1, false, false).Backward {
+		for _, op := range j.Spec.Build(0, 1, false, false).Backward {
 			if strings.HasSuffix(op.Name, ".add_grad") {
 				n++
 			}

@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/memory"
+	"trainsim/sim/account"
 	"trainsim/sim/gpu"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
-	"trainsim/sim/step"
 )
 
 // formats are the number formats of the tables.
@@ -44,8 +45,8 @@ func number(t *testing.T, s string) float64 {
 }
 
 // adam returns Adam's states beside a precision.
-func adam(t *testing.T, p gpu.Dtype) step.Optimizer {
-	o, err := step.OptimizerState("adam", p)
+func adam(t *testing.T, p gpu.Dtype) job.Optimizer {
+	o, err := job.OptimizerState("adam", p)
 	require.NoError(t, err)
 	return o
 }
@@ -55,13 +56,13 @@ func TestOptimizerStateBytes(t *testing.T) {
 	for _, line := range table(t, "optimizer_state_bytes.csv") {
 		p, g := formats[line["param_dtype"]], formats[line["grad_dtype"]]
 		o := adam(t, p)
-		assert.Equal(t, number(t, line["bytes_per_param_plain"]), step.StateOf(p, g, o, 0, 1).Sum())
+		assert.Equal(t, number(t, line["bytes_per_param_plain"]), job.StateOf(p, g, o, 0, 1).Sum())
 		fixed, shared, ok := strings.Cut(line["bytes_per_param_dist_optimizer"], "+")
 		require.True(t, ok)
 		spread, _, _ := strings.Cut(shared, "/d")
 		for _, d := range []int64{1, 2, 8, 64, 3} {
 			want := number(t, fixed) + number(t, spread)/float64(d)
-			assert.InDelta(t, want, step.StateOf(p, g, o, 1, d).Sum(), 1e-12, "d = %d", d)
+			assert.InDelta(t, want, job.StateOf(p, g, o, 1, d).Sum(), 1e-12, "d = %d", d)
 		}
 	}
 }
@@ -75,7 +76,7 @@ func TestZeROMemory(t *testing.T) {
 			if column == "" {
 				continue
 			}
-			b := step.StateOf(gpu.FP16, gpu.FP16, o, zero, int64(number(t, line["dp"])))
+			b := job.StateOf(gpu.FP16, gpu.FP16, o, zero, int64(number(t, line["dp"])))
 			_, decimals, _ := strings.Cut(line[column], ".")
 			digit := 1.0
 			for range decimals {
@@ -94,15 +95,15 @@ func TestAccountHoldsTheFormula(t *testing.T) {
 		precision, grads string
 		zero, dp         int
 	}{{"fp16", "fp16", 0, 1}, {"bf16", "fp32", 0, 2}, {"fp32", "fp32", 0, 1}, {"fp16", "fp16", 1, 4}, {"bf16", "fp32", 1, 8}} {
-		cfg := bare(small(t, step.Parallel{TP: 1, PP: 1, DP: c.dp, ZeRO: c.zero}, "1f1b", 1))
+		cfg := bare(small(t, job.Parallel{TP: 1, PP: 1, DP: c.dp, ZeRO: c.zero}, "1f1b", 1))
 		cfg.GPU, cfg.Host.Framework = device(t, "a100-sxm4-80gb"), "megatron"
 		cfg.Training.Precision, cfg.Training.GradPrecision = c.precision, c.grads
-		job, err := step.Build(cfg)
+		j, err := job.Build(cfg, account.Peaks)
 		require.NoError(t, err)
-		ranks, err := job.Account()
+		ranks, err := account.Replay(j)
 		require.NoError(t, err)
 		p, g := formats[c.precision], formats[c.grads]
-		want := step.StateOf(p, g, adam(t, p), c.zero, int64(c.dp)).Kept() * float64(cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}))
+		want := job.StateOf(p, g, adam(t, p), c.zero, int64(c.dp)).Kept() * float64(cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}))
 		m := &ranks[0]
 		got := float64(m.AtPeak[memory.Weights] + m.AtPeak[memory.Gradients] + m.AtPeak[memory.Optimizer])
 		assert.InEpsilon(t, want, got, 0.01, "%+v", c)

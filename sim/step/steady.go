@@ -1,6 +1,9 @@
 package step
 
-import "trainsim/sim"
+import (
+	"trainsim/sim"
+	"trainsim/sim/job"
+)
 
 // An asynchronous schedule never flushes, so its step is a window of its
 // steady state: from one update of the weights to the one a step later. Without
@@ -16,7 +19,7 @@ type window struct {
 }
 
 // updatesPerStep returns how many updates of the weights one step has.
-func (j *Job) updatesPerStep() int {
+func updatesPerStep(j *job.Job) int {
 	if j.Program.Batches > 1 {
 		return 1 // 2BW: one a batch
 	}
@@ -24,7 +27,7 @@ func (j *Job) updatesPerStep() int {
 }
 
 // warmUpdates returns after how many updates the steady state is reached.
-func (j *Job) warmUpdates() int {
+func warmUpdates(j *job.Job) int {
 	if j.Program.Batches > 1 {
 		return j.Program.Batches / 2
 	}
@@ -44,9 +47,9 @@ func (m *machine) countUpdate(rs *rankState) {
 	w := &rs.window
 	w.updates++
 	switch w.updates {
-	case m.job.warmUpdates():
+	case warmUpdates(m.job):
 		w.from, w.start = rs.books, rs.clock
-	case m.job.warmUpdates() + m.job.updatesPerStep():
+	case warmUpdates(m.job) + updatesPerStep(m.job):
 		w.to, w.end = rs.books, rs.clock
 	}
 }

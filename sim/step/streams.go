@@ -2,6 +2,8 @@ package step
 
 import (
 	"trainsim/sim"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
 
@@ -23,19 +25,19 @@ type entry struct {
 }
 
 // enter adds a rank to its group's next collective and returns its number.
-func (m *machine) enter(r int32, in *instr) (groupID int32, number uint32) {
+func (m *machine) enter(r int32, in *code.Instr) (groupID int32, number uint32) {
 	rs := &m.ranks[r]
-	id := m.crew.group(in.group, r)
+	id := m.folding.group(in.Group, r)
 	s := &m.streams[id]
-	number = rs.entered[in.group]
-	rs.entered[in.group]++
+	number = rs.entered[in.Group]
+	rs.entered[in.Group]++
 	at := s.head + int(number-s.base)
 	if at == len(s.queue) {
-		s.queue = append(s.queue, entry{comm: in.comm})
+		s.queue = append(s.queue, entry{comm: in.Comm})
 	}
 	e := &s.queue[at]
 	e.arrived++
-	e.async = e.async || in.kind == doAsync
+	e.async = e.async || in.Kind == code.StartCollective
 	if at == s.head {
 		m.hold(rs, id, 1)
 		m.startCollective(id)
@@ -46,12 +48,12 @@ func (m *machine) enter(r int32, in *instr) (groupID int32, number uint32) {
 // startCollective starts the head of a stream when all members are there.
 func (m *machine) startCollective(id int32) {
 	s := &m.streams[id]
-	if s.running || s.head == len(s.queue) || int(s.queue[s.head].arrived) < len(m.crew.members[id]) {
+	if s.running || s.head == len(s.queue) || int(s.queue[s.head].arrived) < len(m.folding.ranks[id]) {
 		return
 	}
 	e := &s.queue[s.head]
 	s.running, s.started = true, m.engine.Now()
-	plan := m.crew.plan(id, e.comm)
+	plan := m.folding.plan(id, e.comm)
 	if e.async {
 		m.disturb(id, e)
 	}
@@ -70,7 +72,7 @@ func (m *machine) hold(rs *rankState, id, sign int32) {
 	if !e.async {
 		return
 	}
-	rs.busy += sign * int32(m.crew.plan(id, e.comm).Channels)
+	rs.busy += sign * int32(m.folding.plan(id, e.comm).Channels)
 	l := m.load(id, e.comm)
 	rs.traffic += int64(sign) * l.traffic
 	if sign > 0 {
@@ -87,13 +89,13 @@ type load struct {
 // load returns that of a group's collective; it is worked out once.
 func (m *machine) load(id, comm int32) load {
 	if m.loads[id] == nil {
-		m.loads[id] = make([]load, len(m.job.compiler.comms))
+		m.loads[id] = make([]load, len(m.job.Compiler.Comms))
 	}
 	l := &m.loads[id][comm]
 	if l.took == 0 {
-		plan := m.job.groups[id].plan(m.job.compiler.comms, comm)
+		plan := m.job.Groups[id].Plan(m.job.Compiler.Comms, comm)
 		l.took = plan.Uncontended()
-		l.traffic = int64(plan.MemoryRate() * m.job.unbuffered(id, comm))
+		l.traffic = int64(plan.MemoryRate() * unbuffered(m.job, id, comm))
 	}
 	return *l
 }
@@ -102,7 +104,7 @@ func (m *machine) load(id, comm int32) load {
 // through its members' memory for as long as it takes alone.
 func (m *machine) disturb(id int32, e *entry) {
 	over := m.engine.Now() + m.load(id, e.comm).took
-	for _, r := range m.crew.members[id] {
+	for _, r := range m.folding.ranks[id] {
 		m.ranks[r].quiet = max(m.ranks[r].quiet, over)
 	}
 }
@@ -111,17 +113,17 @@ func (m *machine) disturb(id int32, e *entry) {
 // tensor-parallel overlap cuts into pieces: those of an all-gather go straight
 // from a rank's buffer into its peers' (Transformer Engine's user buffers), which
 // leaves one read and one write of NCCL's three passes.
-func (j *Job) unbuffered(id, comm int32) float64 {
-	if j.Config.Parallel.OverlapTP && j.groups[id].kind == model.TP && j.compiler.comms[comm].Collective == model.AllGather {
+func unbuffered(j *job.Job, id, comm int32) float64 {
+	if j.Config.Parallel.OverlapTP && j.Groups[id].Kind == model.TP && j.Compiler.Comms[comm].Collective == model.AllGather {
 		return 2.0 / 3
 	}
 	return 1
 }
 
 func (m *machine) finishCollective(id int32) {
-	s, g := &m.streams[id], &m.job.groups[id]
+	s, g := &m.streams[id], &m.job.Groups[id]
 	e := s.queue[s.head]
-	for _, r := range m.crew.members[id] {
+	for _, r := range m.folding.ranks[id] {
 		rs := &m.ranks[r]
 		m.hold(rs, id, -1)
 		if rs.recorded >= 0 {
@@ -130,7 +132,7 @@ func (m *machine) finishCollective(id int32) {
 	}
 	started := s.started
 	m.nextCollective(id)
-	for _, r := range m.crew.members[id] {
+	for _, r := range m.folding.ranks[id] {
 		if rs := &m.ranks[r]; rs.wait == onStream && rs.waitGroup == id && rs.waitIndex < s.base {
 			m.resumeFromStream(r, g, started)
 		}
@@ -139,7 +141,7 @@ func (m *machine) finishCollective(id int32) {
 
 // nextCollective moves a stream on to the collective behind the finished one.
 func (m *machine) nextCollective(id int32) {
-	s, kind := &m.streams[id], m.job.groups[id].kind
+	s, kind := &m.streams[id], m.job.Groups[id].Kind
 	s.head++
 	s.base++
 	s.running = false
@@ -147,7 +149,7 @@ func (m *machine) nextCollective(id int32) {
 		s.queue, s.head = s.queue[:0], 0
 		return
 	}
-	for _, r := range m.crew.members[id] {
+	for _, r := range m.folding.ranks[id] {
 		if rs := &m.ranks[r]; rs.entered[kind] > s.base {
 			m.hold(rs, id, 1)
 		}
@@ -163,15 +165,15 @@ func (m *machine) recordCollective(rs *rankState, id, comm int32) {
 	if rs.wait == onStream && rs.waitGroup == id {
 		exposed = now - max(rs.clock, s.started)
 	}
-	m.record.collective(rs, &m.job.groups[id], comm, s.started, now, exposed)
+	m.record.collective(rs, &m.job.Groups[id], comm, s.started, now, exposed)
 }
 
 // resumeFromStream lets a rank go on that waited for a collective. Waiting for
 // members on other stages is idle time, like any other wait for a stage.
-func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
+func (m *machine) resumeFromStream(r int32, g *job.Group, started sim.Time) {
 	rs := &m.ranks[r]
-	b := bookOf[groupKinds[g.kind]]
-	if g.kind == model.Embedding || g.kind == model.World {
+	b := bookOf[code.GroupKinds[g.Kind]]
+	if g.Kind == model.Embedding || g.Kind == model.World {
 		m.bookWait(rs, b, started)
 	} else {
 		m.book(rs, b, m.engine.Now())
@@ -192,30 +194,30 @@ func (m *machine) resumeFromStream(r int32, g *group, started sim.Time) {
 
 // gap is what a blocking collective costs a rank's GPU beside its own time: two
 // changes of stream and, inside of layers, the ranks' unequal arrival.
-func (m *machine) gap(in *instr, g *group) sim.Time {
-	if in.dur > 0 && (g.kind == model.TP || g.kind == model.CP) {
-		return in.dur + arrival*sim.Time(len(g.ranks)-1)
+func (m *machine) gap(in *code.Instr, g *job.Group) sim.Time {
+	if in.Dur > 0 && (g.Kind == model.TP || g.Kind == model.CP) {
+		return in.Dur + job.Arrival*sim.Time(len(g.Ranks)-1)
 	}
-	return in.dur
+	return in.Dur
 }
 
 // present is the instruction that the rank is at.
-func (rs *rankState) present() *instr {
-	return &rs.code.code[rs.pc]
+func (rs *rankState) present() *code.Instr {
+	return &rs.code.Code[rs.pc]
 }
 
 // collect enters a collective and waits for it.
-func (m *machine) collect(r int32, in *instr) bool {
+func (m *machine) collect(r int32, in *code.Instr) bool {
 	id, number := m.enter(r, in)
 	return m.await(r, id, number)
 }
 
 // async enters a collective and goes on.
-func (m *machine) async(r int32, in *instr) {
+func (m *machine) async(r int32, in *code.Instr) {
 	rs := &m.ranks[r]
 	id, number := m.enter(r, in)
-	if in.slot < slots {
-		rs.slot[in.slot], rs.slotGroup[in.slot] = number, id
+	if in.Slot < code.Slots {
+		rs.slot[in.Slot], rs.slotGroup[in.Slot] = number, id
 	}
 	m.next(r)
 }
@@ -238,5 +240,5 @@ func (m *machine) drain(r int32, g model.Group) bool {
 		m.next(r)
 		return true
 	}
-	return m.await(r, m.crew.group(g, r), rs.entered[g]-1)
+	return m.await(r, m.folding.group(g, r), rs.entered[g]-1)
 }

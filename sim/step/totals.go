@@ -18,7 +18,7 @@ type commKind struct {
 func (m *machine) commTotals() []CommTotal {
 	var order []commKind
 	ids := make(map[commKind][]int32)
-	for id, c := range m.job.compiler.comms {
+	for id, c := range m.job.Compiler.Comms {
 		k := commKind{c.Group, c.Collective}
 		if ids[k] == nil {
 			order = append(order, k)
@@ -53,20 +53,20 @@ func (m *machine) busiest(ids []int32) *recorded {
 }
 
 func (m *machine) commTotal(ids []int32, rd *recorded) CommTotal {
-	first := m.job.compiler.comms[ids[0]]
+	first := m.job.Compiler.Comms[ids[0]]
 	t := CommTotal{Group: first.Group.String(), Collective: first.Collective.String()}
 	longest := ids[0]
 	for _, id := range ids {
 		s := &rd.comms[id]
 		t.Count += s.count
-		t.Bytes += s.count * m.job.compiler.comms[id].Bytes
+		t.Bytes += s.count * m.job.Compiler.Comms[id].Bytes
 		t.Seconds += s.seconds
 		t.Exposed += s.exposed
 		if s.seconds > rd.comms[longest].seconds {
 			longest = id
 		}
 	}
-	plan := m.crew.plan(m.crew.group(first.Group, rd.rank), longest)
+	plan := m.folding.plan(m.folding.group(first.Group, rd.rank), longest)
 	t.Algorithm, t.Bottleneck = plan.Algorithm.String()+"/"+plan.Protocol.String(), m.linkName(plan)
 	t.perStep(len(m.counted()))
 	if t.Seconds > 0 {

@@ -1,0 +1,27 @@
+package account
+
+import (
+	"trainsim/memory"
+	"trainsim/sim"
+)
+
+// DriverPoint is what the allocator made the driver do at an instruction of
+// a phase: time on the host, which first waits for the GPU if memory was
+// given back.
+type DriverPoint struct {
+	Action, Pc int32
+	Time       sim.Time
+	Waits      bool
+}
+
+// driver notes the driver's work since the last call.
+func (a *replay) driver() {
+	w := a.alloc.DriverWork()
+	if !w.Any() || !a.recording() {
+		return
+	}
+	g := &a.job.Config.GPU
+	costs := memory.DriverCosts{Malloc: g.Malloc, Free: g.Free, Map: g.Malloc, Unmap: g.Free}
+	t := &a.timelines[len(a.timelines)-1]
+	t.Driven = append(t.Driven, DriverPoint{a.action, a.pc, w.Time(costs), w.Waits()})
+}

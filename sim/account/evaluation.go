@@ -1,0 +1,22 @@
+package account
+
+// evaluate replays the allocations of the evaluation behind a step. What a pass
+// keeps goes when its loss does, at its end.
+func (a *replay) evaluate() {
+	script := a.job.Stages[a.stage].Evaluation
+	if a.full != nil || len(script) == 0 {
+		return
+	}
+	before := a.alloc.PeakAllocated()
+	a.mark(true)
+	for i := range script {
+		a.action = int32(i)
+		a.runAction(&script[i])
+		if a.full != nil {
+			a.evaluating = true
+			return
+		}
+	}
+	a.peakInEvaluation = a.peakInEvaluation || a.alloc.PeakAllocated() > before
+	a.alloc.DriverWork() // what came behind the last pass is nobody's
+}

@@ -1,0 +1,253 @@
+package account
+
+import (
+	"fmt"
+	"strings"
+
+	"trainsim/memory"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
+	"trainsim/sim/model"
+)
+
+// Line is one part of a stage's memory with the formula that it follows from.
+type Line struct {
+	Kind          memory.Kind
+	Part, Formula string
+	Bytes         int64
+	// Detail marks a tensor of one layer, which a later line counts again.
+	Detail bool
+	// Evaluation marks what is there in the evaluation, not in the step.
+	Evaluation bool
+}
+
+// Explain takes a stage's memory apart, in the order of memory's kinds: what
+// stays, what a layer keeps for the backward, what lies outside PyTorch. Blocks
+// are not rounded here, and of temporaries there are only prefetched batches: the
+// others are in the account alone.
+func Explain(j *job.Job, stage int) []Line {
+	e := &explainer{job: j, stage: &j.Stages[stage]}
+	e.state()
+	for i, f := range flights(e.stage) {
+		e.activations(i, f)
+	}
+	e.explainEvaluation()
+	e.prefetched()
+	e.outside(stage)
+	return e.lines
+}
+
+// prefetched is the only part of the temporaries that a formula gives.
+func (e *explainer) prefetched() {
+	p := e.job.Config.Prefetched()
+	e.add(memory.Temporaries, p.Bytes(), "prefetched batches", "%d workers x %d batches x %d B", p.Workers, p.Batches, p.BatchBytes)
+}
+
+type explainer struct {
+	job   *job.Job
+	stage *job.Stage
+	lines []Line
+}
+
+func (e *explainer) add(kind memory.Kind, bytes int64, part, formula string, args ...any) {
+	if bytes > 0 {
+		e.lines = append(e.lines, Line{Kind: kind, Part: part, Formula: fmt.Sprintf(formula, args...), Bytes: bytes})
+	}
+}
+
+// state explains weights, gradients and the optimizer.
+func (e *explainer) state() {
+	j, n := e.job, e.stage.GradElements
+	layout := j.Config.StateLayout()
+	if layout == job.ShardedLayout {
+		e.spread(memory.Weights, "weight shards", 4)
+		e.spread(memory.Gradients, "gradient shards", 4)
+		e.unsharded(n)
+	} else {
+		e.add(memory.Weights, n*j.DP.ParamBytes, "weights", "%d parameters x %d B", n, j.DP.ParamBytes)
+		copies, matrices := e.kept(true)
+		e.add(memory.Weights, copies, "FP8 copies of weights", "1 B by rows and 1 B by columns for an element of %d matrices", matrices)
+		e.gradients(n, layout)
+		e.spread(memory.Optimizer, "fp32 master weights", j.Optimizer.Master)
+	}
+	e.spread(memory.Optimizer, "optimizer states", j.Optimizer.States)
+	e.frozen(layout)
+}
+
+// unsharded is what FSDP holds whole: a pipeline's stage during a step, else the
+// units that stay gathered from the forward to the backward.
+func (e *explainer) unsharded(n int64) {
+	if e.job.Config.GathersOnce() {
+		e.add(memory.Weights, n*e.job.DP.ParamBytes, "gathered weights", "%d parameters x %d B during a step", n, e.job.DP.ParamBytes)
+		e.add(memory.Gradients, n*e.job.DP.GradBytes, "unsharded gradients", "%d parameters x %d B during a step", n, e.job.DP.GradBytes)
+		return
+	}
+	var most, units int64
+	for _, cc := range e.stage.Chunks {
+		if bytes, n := mostGathered(cc); bytes > most {
+			most, units = bytes, n
+		}
+	}
+	e.add(memory.Weights, most, "gathered weights", "at most, of %d units at a time", units)
+}
+
+// spread adds what ZeRO shares out, apart for experts that other ranks share.
+func (e *explainer) spread(kind memory.Kind, name string, each int64) {
+	for _, d := range e.job.GradientGroups() {
+		var n int64
+		for _, parameters := range e.stage.Parameters(d) {
+			n += parameters
+		}
+		part, ranks := name, d.Ranks
+		switch {
+		case d.Group == model.ExpertDP:
+			part += " of experts"
+		case d.Zero >= 2:
+			ranks = e.job.Config.Shards()
+		}
+		if ranks > 1 && d.Zero > 0 {
+			e.add(kind, int64(float64(each)/float64(ranks)*float64(n)), part, "%d parameters x %d B / %d ranks", n, each, ranks)
+		} else {
+			e.add(kind, each*n, part, "%d parameters x %d B", n, each)
+		}
+	}
+}
+
+func (e *explainer) gradients(n int64, layout job.StateLayout) {
+	j := e.job
+	e.add(memory.Gradients, n*j.DP.GradBytes, "gradients", "%d parameters x %d B", n, j.DP.GradBytes)
+	switch {
+	case layout == job.DeepspeedLayout && j.SplitGrads():
+		e.add(memory.Gradients, n*j.DP.ParamBytes, "16-bit gradients", "%d parameters x %d B beside those that accumulate", n, j.DP.ParamBytes)
+	case layout == job.PlainLayout && j.DP.Ranks > 1:
+		e.add(memory.Gradients, n*j.DP.GradBytes, "gradient buckets", "%d parameters x %d B, DistributedDataParallel's copies", n, j.DP.GradBytes)
+	}
+	sum, shapes := e.kept(false)
+	e.add(memory.Gradients, sum, "stand-in gradients", "one in the weights' format for each of %d shapes of weights", shapes)
+}
+
+// kept sums up the tensors that all micro-batches share, one of each name:
+// weights' copies or gradients' stand-ins.
+func (e *explainer) kept(weights bool) (bytes int64, n int) {
+	seen := make(map[string]bool)
+	for _, cc := range e.stage.Chunks {
+		for i := range cc.Chunk.Tensors {
+			if t := &cc.Chunk.Tensors[i]; t.Kept && t.Weights == weights && !seen[t.Name] {
+				seen[t.Name] = true
+				bytes += t.Bytes
+			}
+		}
+	}
+	return bytes, len(seen)
+}
+
+func (e *explainer) frozen(layout job.StateLayout) {
+	var sum int64
+	for _, cc := range e.stage.Chunks {
+		for _, bytes := range cc.Chunk.Frozen {
+			sum += bytes
+		}
+	}
+	if layout == job.ShardedLayout {
+		e.add(memory.Weights, sum/e.job.Config.Shards(), "frozen weights", "%d B / %d ranks", sum, e.job.Config.Shards())
+		return
+	}
+	e.add(memory.Weights, sum, "frozen weights", "not trained (lora)")
+}
+
+// activations explains what a chunk keeps from the forward to the backward: of
+// layers that keep the same, the first one tensor by tensor, all layers, and the
+// ends.
+func (e *explainer) activations(index int, f flight) {
+	cc := e.stage.Chunks[index]
+	layers, ends := keptByLayer(cc)
+	all := ends
+	var terms []string
+	for len(layers) > 0 {
+		first, alike := layers[0], int64(0)
+		rest := layers[:0:0]
+		for _, l := range layers {
+			if l.bytes != first.bytes {
+				rest = append(rest, l)
+				continue
+			}
+			alike++
+		}
+		for _, t := range first.tensors {
+			e.add(memory.Activations, t.Bytes, t.Name, "%d rows x %d x %d B", t.Rows, t.Width, t.Element)
+			e.lines[len(e.lines)-1].Detail = true
+		}
+		terms = append(terms, fmt.Sprintf("%d layers x %d B", alike, first.bytes))
+		all += alike * first.bytes
+		layers = rest
+	}
+	if all == 0 {
+		return
+	}
+	name := "activations"
+	if len(e.stage.Chunks) > 1 {
+		name = fmt.Sprintf("activations of chunk %d", index)
+	}
+	terms = append(terms, fmt.Sprintf("%d B at the ends", ends))
+	e.add(memory.Activations, f.whole*all, name, "%d micro-batches in flight x (%s)", f.whole, strings.Join(terms, " + "))
+	e.add(memory.Activations, f.late*lateBytes(cc), name+" for weights", "%d micro-batches x %d B that the gradients of the weights still need", f.late, lateBytes(cc))
+}
+
+// keptLayer is what one layer keeps from the forward to the backward.
+type keptLayer struct {
+	name    string
+	bytes   int64
+	tensors []*model.Tensor
+}
+
+// keptByLayer sorts a chunk's activations by layer, in order, and sums those of
+// no layer.
+func keptByLayer(cc *code.Chunk) (layers []keptLayer, ends int64) {
+	for id := range cc.Chunk.Tensors {
+		t := &cc.Chunk.Tensors[id]
+		if t.Bytes == 0 || t.Weights || !cc.Saved[id] || !writtenIn(cc.Chunk.Forward, model.TensorID(id)) {
+			continue
+		}
+		name, _, ok := strings.Cut(t.Name, ".")
+		if !ok || !strings.HasPrefix(name, "layer") {
+			ends += t.Bytes
+			continue
+		}
+		if len(layers) == 0 || layers[len(layers)-1].name != name {
+			layers = append(layers, keptLayer{name: name})
+		}
+		l := &layers[len(layers)-1]
+		l.bytes += t.Bytes
+		l.tensors = append(l.tensors, t)
+	}
+	return layers, ends
+}
+
+func writtenIn(ops []model.Op, id model.TensorID) bool {
+	for i := range ops {
+		for _, w := range ops[i].Writes {
+			if w == id {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// outside explains what PyTorch's allocator does not hold.
+func (e *explainer) outside(stage int) {
+	j := e.job
+	rank := stage * j.Config.Parallel.RanksPerStage()
+	if j.Config.Host.Framework == "deepspeed" {
+		e.add(memory.CommBuffers, eagerBytes(j, rank), "NCCL buffers", "rings and trees of every communicator")
+	} else {
+		for kind := range model.NumGroups {
+			if id := j.GroupOf[kind]; id != nil && id[rank] >= 0 {
+				g := &j.Groups[id[rank]]
+				e.add(memory.CommBuffers, g.Comm.MemoryBytes(operations(j, kind)...), "NCCL, "+kind.String(), "%d ranks", len(g.Ranks))
+			}
+		}
+		e.add(memory.CommBuffers, pipelineBytes(j, stage), "NCCL, pipeline", "sends and receives")
+	}
+	e.add(memory.Context, contextBytes(j), "CUDA context", "with its kernels")
+}

@@ -1,0 +1,221 @@
+package account
+
+import (
+	"trainsim/memory"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
+	"trainsim/sim/trace"
+)
+
+// loadAhead allocates the batches that wait on the GPU.
+func (a *replay) loadAhead() {
+	p := a.job.Config.Prefetched()
+	for range p.Workers * p.Batches {
+		a.malloc("prefetched batch", p.BatchBytes, memory.Temporaries)
+	}
+}
+
+// deepspeedBucket is DeepSpeed's default bucket for reducing gradients and for
+// gathering parameters, in elements.
+const deepspeedBucket = 500_000_000
+
+// start allocates what is there before the first step.
+func (a *replay) start() {
+	for _, cc := range a.job.Stages[a.stage].Chunks {
+		a.frozen(cc)
+		switch a.state {
+		case job.ShardedLayout:
+			a.startSharded(cc)
+		case job.DeepspeedLayout:
+			a.startDeepSpeed(cc)
+		case job.MegatronLayout:
+			a.startMegatron(cc)
+		default:
+			a.startPlain(cc)
+		}
+	}
+	if a.state == job.DeepspeedLayout {
+		a.optimizerStates() // made by a step over zeros
+	}
+	a.workspace()
+	a.loadAhead()
+}
+
+// frozen allocates the weights that are not trained; FSDP shards them unit by
+// unit in the format in which they are gathered.
+func (a *replay) frozen(cc *code.Chunk) {
+	list, shards := cc.Chunk.Frozen, int64(1)
+	if a.state == job.ShardedLayout {
+		shards = a.job.Config.Shards()
+		list = a.job.DP.Gathers(cc.Chunk)
+		for i, n := range a.job.DP.Units(cc.Chunk) {
+			list[i] -= n * a.job.DP.ParamBytes
+		}
+	}
+	for _, bytes := range list {
+		a.malloc("frozen weights", (bytes+shards-1)/shards, memory.Weights)
+	}
+}
+
+// workspace is what cuBLAS keeps on a stream, for PyTorch's own calls and once
+// more for Transformer Engine's.
+func (a *replay) workspace() {
+	bytes := int64(a.job.Config.GPU.Generation().CublasWorkspace)
+	a.malloc("cuBLAS workspace", bytes, memory.Temporaries)
+	if a.job.Config.TransformerEngine() {
+		a.malloc("Transformer Engine workspace", bytes, memory.Temporaries)
+	}
+}
+
+// weights allocates the chunk's parameters one by one.
+func (a *replay) weights(cc *code.Chunk) []memory.Ref {
+	list := cc.Weights()
+	out := make([]memory.Ref, len(list))
+	copies := int64(1)
+	if v := a.job.Program.WeightVersions; v != nil {
+		copies = int64(v[a.stage]) // stashed versions
+	}
+	for range copies {
+		for i, n := range list {
+			out[i] = a.malloc("weights", n*a.job.DP.ParamBytes, memory.Weights)
+		}
+	}
+	return out
+}
+
+func (a *replay) freeAll(refs []memory.Ref) {
+	for i := range refs {
+		a.free(&refs[i])
+	}
+}
+
+// own appends the pieces of the chunk's parameters whose optimizer states the
+// rank holds: the first of equal parts of what each group of replicas shares.
+func (a *replay) own(cc *code.Chunk) (pieces []int64) {
+	for _, d := range a.job.GradientGroups() {
+		left := d.Owned(d.Parameters(cc.Chunk))
+		for _, n := range d.Weights(cc.Chunk) {
+			if n = min(n, left); n > 0 {
+				pieces = append(pieces, n)
+				left -= n
+			}
+		}
+	}
+	a.owned = append(a.owned, pieces...)
+	return pieces
+}
+
+// masters allocates fp32 copies of the given pieces, each made from a copy in
+// the parameters' format.
+func (a *replay) masters(pieces []int64) {
+	for _, n := range pieces {
+		if a.job.Optimizer.Master > 0 {
+			part := a.malloc("cloned weights", n*a.job.DP.ParamBytes, memory.Temporaries)
+			a.malloc("master weights", n*a.job.Optimizer.Master, memory.Optimizer)
+			a.free(&part)
+		}
+	}
+}
+
+func (a *replay) startPlain(cc *code.Chunk) {
+	a.weights(cc)
+	if a.job.DP.Ranks > 1 {
+		for n := cc.Chunk.Parameters * a.job.DP.GradBytes; n > 0; n -= ddpBucket {
+			a.malloc("gradient buckets", min(n, ddpBucket), memory.Gradients)
+		}
+	}
+	a.masters(a.own(cc))
+}
+
+// ddpBucket is DistributedDataParallel's default bucket_cap_mb.
+const ddpBucket = 25 << 20
+
+func (a *replay) startMegatron(cc *code.Chunk) {
+	refs := a.weights(cc)
+	for _, d := range a.job.GradientGroups() { // a pair of buffers each
+		n := d.Parameters(cc.Chunk)
+		if d.Zero >= 1 { // the weights move
+			a.malloc("weights", n*d.ParamBytes, memory.Weights)
+		}
+		a.malloc("gradients", n*d.GradBytes, memory.Gradients)
+	}
+	if a.job.DP.Zero >= 1 {
+		a.freeAll(refs)
+	}
+	a.masters(a.own(cc))
+}
+
+func (a *replay) startDeepSpeed(cc *code.Chunk) {
+	n := cc.Chunk.Parameters
+	refs := a.weights(cc)
+	if a.job.SplitGrads() { // flattened from clones
+		refs = append(refs, a.weights(cc)...)
+	}
+	a.malloc("weights", n*a.job.DP.ParamBytes, memory.Weights)
+	a.freeAll(refs)
+	part := a.job.DP.Owned(n)
+	a.owned = append(a.owned, part)
+	a.malloc("master weights", part*a.job.Optimizer.Master, memory.Optimizer)
+	if a.job.SplitGrads() {
+		a.malloc("fp32 gradients", n*a.job.DP.GradBytes, memory.Gradients)
+	}
+}
+
+func (a *replay) startSharded(cc *code.Chunk) {
+	for _, n := range a.job.DP.Units(cc.Chunk) {
+		if n > 0 {
+			n = (n + a.job.Config.Shards() - 1) / a.job.Config.Shards()
+			a.malloc("weight shards", 4*n, memory.Weights)
+			a.owned = append(a.owned, n)
+		}
+	}
+}
+
+// beforeBackward allocates the gradients that the first backward makes.
+func (a *replay) beforeBackward(kind trace.Kind) {
+	if a.grads || !isBackward(kind) {
+		return
+	}
+	a.grads = true
+	bytes := a.job.DP.GradBytes
+	switch a.state {
+	case job.MegatronLayout:
+		return
+	case job.ShardedLayout:
+		for _, n := range a.owned {
+			a.malloc("gradient shards", 4*n, memory.Gradients)
+		}
+		return
+	case job.DeepspeedLayout:
+		bytes = a.job.DP.ParamBytes
+	}
+	for _, cc := range a.job.Stages[a.stage].Chunks {
+		for _, n := range cc.Weights() {
+			a.malloc("gradients", n*bytes, memory.Gradients)
+		}
+	}
+}
+
+// afterBackward is what a framework does with the gradients of a micro-batch:
+// DeepSpeed casts each to fp32 before it adds it.
+func (a *replay) afterBackward(kind trace.Kind) {
+	if a.state != job.DeepspeedLayout || !a.job.SplitGrads() || !isBackward(kind) {
+		return
+	}
+	a.passing("cast gradients", a.largestWeight()*a.job.DP.GradBytes)
+}
+
+// largestWeight returns the elements of the stage's largest parameter.
+func (a *replay) largestWeight() int64 {
+	var most int64
+	for _, cc := range a.job.Stages[a.stage].Chunks {
+		for _, n := range cc.Weights() {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+func isBackward(kind trace.Kind) bool {
+	return kind == trace.Backward || kind == trace.BackwardInput || kind == trace.BackwardWeight
+}

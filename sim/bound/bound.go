@@ -1,0 +1,143 @@
+package bound
+
+import (
+	"trainsim/schedule"
+	"trainsim/sim"
+	"trainsim/sim/code"
+	"trainsim/sim/job"
+	"trainsim/sim/model"
+)
+
+// A simulated step is the longest path through its actions: an action begins
+// when its rank is free and its input is there. Durations that are too short
+// can only shorten that path, so that the path of the same program, with every
+// kernel, collective and hand-off alone on the machine,
+// is a lower bound. It is what a search may discard a layout by.
+
+// Bound is what no simulation of a job can fall below.
+type Bound struct {
+	Time   sim.Time
+	Memory int64 // bytes of the fullest GPU, with what lies outside PyTorch
+}
+
+// Of bounds the job's step from its program, more closely than
+// [Bounder] does. A schedule without a flush has no bound: it is 0.
+func Of(j *job.Job) (Bound, error) {
+	if j.Program.Async || j.Config.Schedule.NoBarrier {
+		return Bound{}, nil
+	}
+	if j.Config.Data.Dynamic() { // a shorter sequence may be of any length
+		return Bound{Memory: jobMemory(j)}, nil
+	}
+	t, err := jobTime(j)
+	return Bound{Time: t, Memory: jobMemory(j)}, err
+}
+
+// jobMemory is the fullest rank's weights, gradients and optimizer states with
+// the activations that its list keeps alive, and the CUDA context.
+func jobMemory(j *job.Job) int64 {
+	var most int64
+	for r := range j.Stages {
+		s := &j.Stages[r]
+		saved := make([]int64, len(s.Chunks))
+		for c, cc := range s.Chunks {
+			if !j.Config.Data.Dynamic() { // else micro-batches may be shorter
+				saved[c] = keptBytes(cc.Chunk)
+			}
+		}
+		var live, peak int64
+		for _, a := range j.Program.Lists[r] {
+			switch a.Op {
+			case schedule.Forward:
+				live += saved[a.Chunk]
+				peak = max(peak, live)
+			case schedule.Backward, schedule.BackwardInput: // split ones keep more, which only their ranks know
+				live -= saved[a.Chunk]
+			}
+		}
+		most = max(most, fullBytes(j.Config, j.Optimizer, j.DP.ParamBytes, j.DP.GradBytes, s.GradElements, s.OwnElements, peak)+int64(j.Config.GPU.ContextBytes))
+	}
+	return most
+}
+
+// keptBytes is what a chunk's forward writes and leaves for its backward.
+func keptBytes(chunk *model.Chunk) int64 {
+	var sum int64
+	for id, left := range code.LeftBehind(chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0]) {
+		if t := &chunk.Tensors[id]; left && !t.Kept { // those all micro-batches share
+			sum += t.Bytes
+		}
+	}
+	return sum
+}
+
+// fullBytes is the least peak of a rank that keeps activations alive beside what
+// its parameters take from the second step on. Only Megatron's gradients are
+// there before the step's first backward. FSDP keeps fp32 shards of weights and
+// gradients and no further copy.
+func fullBytes(c *job.Config, opt job.Optimizer, paramBytes, gradBytes, parameters, own, activations int64) int64 {
+	layout := c.StateLayout()
+	if layout == job.ShardedLayout {
+		n := parameters / c.Shards()
+		return n*(4+opt.States) + max(4*n, activations)
+	}
+	held, gradients := parameters*paramBytes+own*(opt.Master+opt.States), parameters*gradBytes
+	if layout == job.MegatronLayout {
+		return held + gradients + activations
+	}
+	return held + max(gradients, activations)
+}
+
+// jobTime is the longest path through the program, or the busiest stream of
+// data-parallel collectives, whichever is longer.
+func jobTime(j *job.Job) (sim.Time, error) {
+	costs := schedule.Costs{PerStage: make([]schedule.StageCost, j.Program.Stages()), Latency: float64(leastHandOff(j))}
+	p := &pathFinder{job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time), slowed: make(map[code.BesideKey]sim.Time)}
+	begin, end, stream := sim.Forever, sim.Forever, sim.Time(0)
+	for r := range j.Stages {
+		p.stage(r, &costs)
+		script := j.Stages[r].Script
+		begin = min(begin, kernelTime(script[0].Block))
+		end = min(end, kernelTime(script[len(script)-1].Block))
+		stream = max(stream, p.streamTime(r, model.DP), p.streamTime(r, model.ExpertDP), p.streamTime(r, model.Copies))
+	}
+	res, err := j.Program.Execute(costs)
+	if err != nil {
+		return 0, err
+	}
+	return max(begin+sim.Time(res.Makespan)+end, stream), nil
+}
+
+// kernelTime sums the kernels of a block, alone.
+func kernelTime(b *code.Block) sim.Time {
+	var sum sim.Time
+	for i := range b.Code {
+		if b.Code[i].Kind == code.RunKernel {
+			sum += b.Code[i].Dur
+		}
+	}
+	return sum
+}
+
+// leastHandOff is the shortest time of a hand-off between neighbouring stages,
+// alone on its links.
+func leastHandOff(j *job.Job) sim.Time {
+	columns, p := j.Config.Parallel.RanksPerStage(), j.Program
+	if p.Ranks < 2 || p.Placement == schedule.Bidirectional {
+		return 0
+	}
+	bytes := j.Spec.Build(0, 1, false, false).BoundaryBytes
+	least := sim.Forever
+	for r := range p.Ranks {
+		for c := range p.Chunks {
+			if next, _, ok := p.Next(r, c); ok && next != r {
+				plan := j.NCCL.Send(r*columns, next*columns, bytes)
+				least = min(least, plan.Uncontended())
+			}
+		}
+	}
+	if least == sim.Forever {
+		return 0
+	}
+	return least
+}

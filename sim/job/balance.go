@@ -1,0 +1,84 @@
+package job
+
+// Peaks returns the most that the memory account of a job has allocated on each
+// pipeline rank, in bytes.
+type Peaks func(*Job) ([]int64, error)
+
+// balanceMemory moves layers from the pipeline rank whose peak is the highest
+// to the one whose peak is the lowest as long as the highest peak falls; the
+// account of every split decides.
+func (j *Job) balanceMemory(layers []int) ([]int, error) {
+	best, err := j.peaksOf(layers)
+	if err != nil {
+		return nil, err
+	}
+	for range j.Config.Model.Layers {
+		next, ok := best.moveLayer(layers)
+		if !ok {
+			return layers, nil
+		}
+		after, err := j.peaksOf(next)
+		if err != nil {
+			return nil, err
+		}
+		if after.highest() >= best.highest() {
+			return layers, nil
+		}
+		layers, best = next, after
+	}
+	return layers, nil
+}
+
+// stagePeaks is the peak of each pipeline rank under a split, in bytes, and the
+// pipeline rank that holds each stage.
+type stagePeaks struct {
+	bytes []int64
+	owner []int
+}
+
+// peaks returns the peaks of the job under a split.
+func (j *Job) peaksOf(layers []int) (*stagePeaks, error) {
+	v := *j.Config
+	v.Schedule.LayersPerStage = layers
+	of, err := Build(&v, j.peaks)
+	if err != nil {
+		return nil, err
+	}
+	p := &stagePeaks{owner: make([]int, len(layers))}
+	if p.bytes, err = j.peaks(of); err != nil {
+		return nil, err
+	}
+	for s := range layers {
+		p.owner[s], _ = of.Program.Owner(0, s)
+	}
+	return p, nil
+}
+
+func (p *stagePeaks) highest() int64 {
+	var most int64
+	for _, n := range p.bytes {
+		most = max(most, n)
+	}
+	return most
+}
+
+// moveLayer returns the split with one layer less on the fullest pipeline rank
+// and one more on the emptiest; false when the fullest has none to give.
+func (p *stagePeaks) moveLayer(layers []int) ([]int, bool) {
+	from, to := -1, -1
+	for s := range layers {
+		if layers[s] > 0 && (from < 0 || p.bytes[p.owner[s]] > p.bytes[p.owner[from]]) {
+			from = s
+		}
+		if to < 0 || p.bytes[p.owner[s]] < p.bytes[p.owner[to]] {
+			to = s
+		}
+	}
+	if from < 0 || p.owner[from] == p.owner[to] || p.bytes[p.owner[from]] < p.highest() {
+		return nil, false
+	}
+	out := append([]int(nil), layers...)
+	out[from]--
+	out[to]++
+	return out, true
+}

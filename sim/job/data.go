@@ -1,0 +1,113 @@
+package job
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"trainsim/sim"
+)
+
+// steadySteps is how many steps the account runs: optimizer states appear at
+// the end of the first, so that the second has the steady peak. One more runs
+// if the driver had work in the second.
+const steadySteps = 2
+
+// Data is how samples reach the GPU: their lengths and what is loaded ahead.
+type Data struct {
+	// Workers is how many loader processes there are, Prefetch how many batches
+	// each keeps ready; with GPUPrefetch they are ready on the GPU.
+	Workers     int  `toml:"workers"`
+	Prefetch    int  `toml:"prefetch"`
+	GPUPrefetch bool `toml:"gpu_prefetch"`
+	// SampleBytes is the size of a sample as it is loaded; 0 is three int64
+	// values a token: the input, its mask and the labels.
+	SampleBytes sim.Bytes `toml:"sample_bytes"`
+	// Lengths says how long sequences are: fixed (the model's seq_len), uniform
+	// from MinLength to seq_len, or list, drawn from LengthList. A micro-batch is
+	// padded to its longest sequence. Different lengths make a run one of Steps
+	// steps; Pad pads every sequence to seq_len, the control.
+	Lengths     string `toml:"lengths"`
+	MinLength   int    `toml:"min_length"`
+	LengthList  []int  `toml:"length_list"`
+	LengthsFile string `toml:"lengths_file"`
+	Pad         bool   `toml:"pad"`
+	Steps       int    `toml:"steps"`
+}
+
+// Evaluation is a phase of forward passes behind each step.
+type Evaluation struct {
+	Batches   int `toml:"batches"`    // 0: none
+	BatchSize int `toml:"batch_size"` // sequences; 0: as in training
+	// KeepActivations runs it without torch.no_grad: what a backward would need
+	// lives to the end of the pass.
+	KeepActivations bool `toml:"keep_activations"`
+}
+
+// EvaluationBatch returns the sequences of a pass of the evaluation.
+func (c *Config) EvaluationBatch() int {
+	return cmp.Or(c.Evaluation.BatchSize, c.Schedule.MicrobatchSize)
+}
+
+// Validate returns what is wrong, each with the key in its table.
+func (d *Data) Validate(seqLen int64) error {
+	var out []error
+	switch d.Lengths {
+	case "", "fixed":
+	case "uniform":
+		if d.MinLength < 1 || int64(d.MinLength) > seqLen {
+			out = append(out, fmt.Errorf("min_length: %d is not from 1 to model.seq_len = %d; write the shortest sequence", d.MinLength, seqLen))
+		}
+	case "list":
+		if len(d.LengthList) == 0 {
+			out = append(out, fmt.Errorf("length_list: lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]"))
+		}
+		for _, n := range d.LengthList {
+			if n < 1 || int64(n) > seqLen {
+				out = append(out, fmt.Errorf("length_list: %d is not from 1 to model.seq_len = %d; write sequences that the model takes", n, seqLen))
+				break
+			}
+		}
+	default:
+		out = append(out, fmt.Errorf("lengths: %q is unknown; write fixed, uniform or list", d.Lengths))
+	}
+	return errors.Join(out...)
+}
+
+// varies reports whether sequences differ in length.
+func (d *Data) varies() bool { return d.Lengths == "uniform" || d.Lengths == "list" }
+
+// Dynamic reports whether micro-batches do.
+func (d *Data) Dynamic() bool { return !d.Pad && d.varies() }
+
+// AccountSteps is how many steps the account runs, and a simulation of different
+// lengths.
+func (c *Config) AccountSteps() int {
+	if c.Data.Dynamic() {
+		return max(steadySteps, c.Data.Steps)
+	}
+	return steadySteps
+}
+
+// Prefetched is what waits on the GPU for its turn: Batches of BatchBytes of
+// each worker, all zero where batches wait in host memory.
+type Prefetched struct {
+	Workers, Batches int
+	BatchBytes       int64
+}
+
+// Prefetched returns what a job loads ahead.
+func (c *Config) Prefetched() Prefetched {
+	d := &c.Data
+	if !d.GPUPrefetch {
+		return Prefetched{}
+	}
+	sample := int64(d.SampleBytes)
+	if sample == 0 {
+		sample = 3 * 8 * c.Model.SeqLen
+	}
+	return Prefetched{d.Workers, d.Prefetch, sample * int64(c.Schedule.MicrobatchSize)}
+}
+
+// Bytes is all of it.
+func (p Prefetched) Bytes() int64 { return int64(p.Workers*p.Batches) * p.BatchBytes }

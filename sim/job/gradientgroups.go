@@ -1,0 +1,166 @@
+package job
+
+import (
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+)
+
+// GradientGroup says how the replicas of a stage exchange gradients and
+// parameters.
+type GradientGroup struct {
+	Group       model.Group // DP, or ExpertDP for what experts have of their own
+	Ranks       int64       // of a data-parallel group, context parallel folded in
+	copies      bool        // other groups hold the same: hybrid FSDP
+	Zero        int
+	GradBytes   int64 // a parameter's gradient on the wire
+	ParamBytes  int64 // a parameter in memory
+	wireBytes   int64 // and on the wire
+	overlapGrad bool
+	overlapGet  bool
+	bucket      int64 // elements of one overlapped collective
+}
+
+// GradientGroup returns how replicas exchange what is not an expert's of its own.
+func (c *Config) GradientGroup(s *model.Spec) GradientGroup {
+	d := GradientGroup{
+		Group: model.DP, Ranks: c.Shards(), copies: c.hybrid(), Zero: c.Parallel.ZeRO,
+		GradBytes: s.GradDtype.Bytes(), ParamBytes: parameterBytes(s),
+		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
+	}
+	if d.wireBytes = d.ParamBytes; s.FP8Weights {
+		d.wireBytes = 1 // embedding, head and norms, which stay in 16 bits, are counted alike
+	}
+	d.setBucket(int64(c.Parallel.GradBucket))
+	return d
+}
+
+// setBucket sets the bucket from bytes, 0 for Megatron-LM's rule: at least 40
+// million parameters a bucket, and a million for each replica, so that each
+// one's shard stays large.
+func (d *GradientGroup) setBucket(bytes int64) {
+	d.bucket = bytes / d.GradBytes
+	if d.bucket == 0 {
+		d.bucket = max(40_000_000, 1_000_000*d.Ranks)
+	}
+}
+
+// OfExperts is the same for the parameters of experts that other ranks share
+// than the rest of the model.
+func (d GradientGroup) OfExperts(c *Config) GradientGroup {
+	d.Group, d.Ranks = model.ExpertDP, int64(c.Parallel.expertReplicas())
+	d.setBucket(int64(c.Parallel.GradBucket))
+	return d
+}
+
+// elements returns the parameters of an operator's unit that are the group's.
+func (d *GradientGroup) elements(op *model.Op) int64 {
+	if d.Group == model.ExpertDP {
+		return op.Experts
+	}
+	return op.Elements
+}
+
+// Parameters returns those of a chunk.
+func (d *GradientGroup) Parameters(chunk *model.Chunk) int64 {
+	if d.Group == model.ExpertDP {
+		return chunk.ExpertParameters
+	}
+	return chunk.Parameters - chunk.ExpertParameters
+}
+
+// Weights returns the elements of their tensors.
+func (d *GradientGroup) Weights(chunk *model.Chunk) []int64 {
+	if d.Group == model.ExpertDP {
+		return chunk.ExpertWeights
+	}
+	return chunk.Weights
+}
+
+// Owned returns of how many of a stage's parameters a rank has the optimizer's
+// states.
+func (d *GradientGroup) Owned(parameters int64) int64 {
+	if d.Zero == 0 {
+		return parameters
+	}
+	return (parameters + d.Ranks - 1) / d.Ranks
+}
+
+// expertsApart reports whether experts share their gradients over other ranks
+// than the rest of the model.
+func (j *Job) expertsApart() bool {
+	return j.Spec.Experts > 0 && (j.Spec.EP > 1 || j.Spec.ExpertTP != j.Spec.TP)
+}
+
+// GradientGroups lists the groups over which a stage's parameters are replicated.
+func (j *Job) GradientGroups() []*GradientGroup {
+	if j.expertsApart() {
+		return []*GradientGroup{&j.DP, &j.ExpertDP}
+	}
+	return []*GradientGroup{&j.DP}
+}
+
+// parameterBytes is the size of a model parameter in memory. One in FP8 is there
+// by rows and by columns.
+func parameterBytes(s *model.Spec) int64 {
+	if s.Precision == gpu.FP8 {
+		return 2
+	}
+	return s.Precision.Bytes()
+}
+
+// gradComm is the collective that sums elements' gradients over the replicas.
+func (d *GradientGroup) gradComm(elements int64) model.Comm {
+	c := model.Comm{Group: d.Group, Collective: model.AllReduce, Bytes: elements * d.GradBytes}
+	if d.Zero >= 1 {
+		c.Collective = model.ReduceScatter
+	}
+	return c
+}
+
+func (d *GradientGroup) paramComm(elements int64) model.Comm {
+	return model.Comm{Group: d.Group, Collective: model.AllGather, Bytes: elements * d.wireBytes}
+}
+
+// sharded reports whether every unit gathers its parameters before use (FSDP).
+func (d *GradientGroup) sharded() bool { return d.Zero >= 2 && d.Ranks > 1 }
+
+// buckets groups the units of a chunk's parameters, in order, into collectives
+// of at least bucket elements; the rest is one more.
+func (d *GradientGroup) buckets(units []int64) (sizes []int64, of []int32) {
+	var sum int64
+	of = make([]int32, len(units))
+	for i, n := range units {
+		sum += n
+		of[i] = int32(len(sizes))
+		if sum >= d.bucket {
+			sizes, sum = append(sizes, sum), 0
+		}
+	}
+	if sum > 0 {
+		sizes = append(sizes, sum)
+	}
+	return sizes, of
+}
+
+// Units returns the parameters of the chunk's units, in forward order.
+func (d *GradientGroup) Units(chunk *model.Chunk) []int64 {
+	out := make([]int64, chunk.Layers+2)
+	for i := range chunk.Forward {
+		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
+			out[op.Unit] = d.elements(op)
+		}
+	}
+	return out
+}
+
+// Gathers returns the bytes that gathering each unit's parameters takes, frozen
+// ones included.
+func (d *GradientGroup) Gathers(chunk *model.Chunk) []int64 {
+	out := make([]int64, chunk.Layers+2)
+	for i := range chunk.Forward {
+		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
+			out[op.Unit] = op.Elements*d.ParamBytes + op.Frozen
+		}
+	}
+	return out
+}

@@ -1,0 +1,168 @@
+package job
+
+import (
+	"fmt"
+
+	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
+	"trainsim/schedule"
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+)
+
+// Group is one communicator's ranks with a plan for each collective that it runs.
+type Group struct {
+	Kind  model.Group
+	Ranks []int32
+	Comm  *nccl.Communicator
+	plans []*nccl.Plan // by comm index, nil until used
+}
+
+// NetOps maps the collectives of models to those of the network.
+var NetOps = map[model.Collective]nccl.Op{
+	model.AllReduce: nccl.AllReduce, model.AllGather: nccl.AllGather,
+	model.ReduceScatter: nccl.ReduceScatter, model.AllToAll: nccl.AllToAll,
+	model.SendRecv: nccl.SendRecv,
+}
+
+// Plan returns the group's plan of a collective.
+func (g *Group) Plan(comms []model.Comm, id int32) *nccl.Plan {
+	if g.plans == nil {
+		g.plans = make([]*nccl.Plan, len(comms))
+	}
+	if g.plans[id] == nil {
+		p := g.Comm.Plan(NetOps[comms[id].Collective], comms[id].Bytes)
+		g.plans[id] = &p
+	}
+	return g.plans[id]
+}
+
+// buildTopology builds the cluster.
+func (j *Job) buildTopology() error {
+	t, err := interconnect.Build(j.Config.Cluster)
+	if err != nil {
+		return err
+	}
+	j.Topology = t
+	if have, want := t.Devices(), j.Ranks(); have != want {
+		return fmt.Errorf("parallel: tp*cp*dp*pp = %d ranks, but the cluster has %d GPUs", want, have)
+	}
+	if j.NCCL, err = nccl.New(t, j.Config.NCCL); err != nil {
+		return err
+	}
+	if tp := j.Config.Parallel.TP; tp > 1 {
+		j.tpComm, err = j.NCCL.Communicator(nccl.AllReduce, nccl.First(tp))
+	}
+	return err
+}
+
+// buildGroups makes the communicators.
+func (j *Job) buildGroups() error {
+	for k := range j.GroupOf {
+		j.GroupOf[k] = make([]int32, j.Ranks())
+		for r := range j.GroupOf[k] {
+			j.GroupOf[k][r] = -1
+		}
+	}
+	for _, kind := range []model.Group{model.TP, model.CP, model.EP, model.DP, model.ExpertDP, model.Copies, model.Embedding, model.World, model.Amax} {
+		if err := j.addGroups(kind); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addGroups partitions the ranks by what the members of a group share.
+func (j *Job) addGroups(kind model.Group) error {
+	members := make(map[Coord][]int32)
+	var order []Coord
+	first, last := j.ends()
+	for r := range j.Ranks() {
+		at := j.Config.Parallel.Coord(r)
+		key := at
+		switch kind {
+		case model.TP:
+			key.TP = 0
+		case model.CP:
+			key.CP = 0
+		case model.EP, model.ExpertDP:
+			if !j.expertsApart() {
+				return nil
+			}
+			key = j.expertKey(kind, r, at.PP)
+		case model.DP:
+			key.DP, key.CP, key.PP = 0, 0, j.replicated(at.PP)
+			if j.Config.hybrid() {
+				key.DP = at.DP / j.Config.Parallel.FSDPGroup
+			}
+		case model.Copies:
+			if !j.Config.hybrid() {
+				return nil
+			}
+			key.DP, key.PP = at.DP%j.Config.Parallel.FSDPGroup, j.replicated(at.PP)
+		case model.Embedding:
+			if at.PP != first && at.PP != last {
+				continue
+			}
+			key.PP = 0
+		case model.World:
+			key.TP, key.PP = 0, 0
+		case model.Amax:
+			if j.Spec.Precision != gpu.FP8 {
+				return nil
+			}
+			key.TP, key.CP, key.DP = 0, 0, 0
+		}
+		if _, ok := members[key]; !ok {
+			order = append(order, key)
+		}
+		members[key] = append(members[key], int32(r))
+	}
+	for _, key := range order {
+		if err := j.addGroup(kind, members[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// replicated returns what ranks of the same weights share: the pipeline rank, of
+// which a bidirectional pipeline holds each of two stages twice.
+func (j *Job) replicated(pp int) int {
+	if j.Program.Placement == schedule.Bidirectional {
+		return min(pp, j.Config.Parallel.PP-1-pp)
+	}
+	return pp
+}
+
+// expertKey is what the members of an expert's group share: those that trade
+// tokens, or those that hold the same experts.
+func (j *Job) expertKey(kind model.Group, rank, pp int) Coord {
+	at := j.Config.Parallel.ExpertCoord(rank)
+	if kind == model.EP {
+		return Coord{TP: at.TP, DP: at.DP, PP: pp}
+	}
+	return Coord{TP: at.TP, CP: at.EP, PP: j.replicated(pp)}
+}
+
+func (j *Job) addGroup(kind model.Group, ranks []int32) error {
+	if len(ranks) < 2 {
+		return nil
+	}
+	devices := make([]int, len(ranks))
+	for i, r := range ranks {
+		devices[i] = int(r)
+	}
+	c, err := j.NCCL.Communicator(nccl.AllReduce, devices)
+	if err != nil {
+		return err
+	}
+	for _, r := range ranks {
+		j.GroupOf[kind][r] = int32(len(j.Groups))
+	}
+	j.Groups = append(j.Groups, Group{Kind: kind, Ranks: ranks, Comm: c})
+	return nil
+}
+
+// hasWorldGroup reports whether a replica spans more than one rank.
+func (j *Job) hasWorldGroup() bool { return j.Config.Parallel.TP*j.Config.Parallel.PP > 1 }

@@ -1,0 +1,180 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"trainsim/interconnect"
+	"trainsim/interconnect/nccl"
+	"trainsim/schedule"
+	"trainsim/schedule/kinds"
+	"trainsim/sim/code"
+	"trainsim/sim/model"
+)
+
+// Job is a Config made ready to run: the schedule, the code of every pipeline
+// rank, the cluster and its communicators.
+type Job struct {
+	Config   *Config
+	Program  *schedule.Program
+	Topology *interconnect.Topology
+	NCCL     *nccl.Library
+	Spec     *model.Spec // the model as one rank and micro-batch see it
+	Layers   []int       // transformer layers of each global stage
+
+	DP        GradientGroup
+	ExpertDP  GradientGroup // of experts, where they are apart
+	Optimizer Optimizer
+	Compiler  *code.Compiler
+	shapes    map[code.Shape]*code.Chunk
+	pairs     map[[2]*code.Block]*code.Block
+	sizes     map[sizeKey]*code.Chunk // of other lengths than the model's
+	draws     *drawn                  // nil if all sequences have the model's length
+	lengths   [][][]int64             // draws.padded, nil if all micro-batches are of one length
+	Stages    []Stage
+	tpComm    *nccl.Communicator // of the first tensor-parallel group
+	Groups    []Group
+	peaks     Peaks
+	GroupOf   [model.NumGroups][]int32 // by rank; -1: none
+	Messages  int32                    // of one pipeline in one phase
+}
+
+// Build makes the job of a validated Config.
+//
+// Which split of the layers takes the least memory (first_last_layers =
+// "auto-memory") is the memory account's to say: peaks is its figure of a job.
+func Build(c *Config, peaks Peaks) (*Job, error) {
+	j := &Job{Config: c, peaks: peaks, shapes: make(map[code.Shape]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), sizes: make(map[sizeKey]*code.Chunk)}
+	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
+	for _, f := range steps {
+		if err := f(); err != nil {
+			return nil, err
+		}
+	}
+	return j, nil
+}
+
+func (j *Job) buildModel() error {
+	c := j.Config
+	if key, text := c.ExpertProblem(); key != "" {
+		return fmt.Errorf("%s: %s", key, text)
+	}
+	spec, err := c.Spec()
+	if err != nil {
+		return err
+	}
+	host, err := c.HostCosts()
+	if err != nil {
+		return err
+	}
+	j.Optimizer, err = OptimizerState(c.Training.Optimizer, spec.Precision)
+	if err != nil {
+		return err
+	}
+	j.Spec, j.DP = spec, c.GradientGroup(spec)
+	j.Compiler = code.NewCompiler(&c.GPU, host, j.Ranks())
+	j.Compiler.Single = c.Parallel.RanksPerStage() == 1
+	return nil
+}
+
+// buildProgram asks package schedule for the lists of actions. Schedules whose
+// order depends on costs are built once more when the stages' costs are known.
+func (j *Job) buildProgram() error {
+	c := &j.Config.Schedule
+	o := schedule.Options{
+		Ranks: j.Config.Parallel.PP, Microbatches: c.Microbatches, VirtualStages: c.VirtualStages,
+		GroupSize: c.GroupSize, MemoryCap: c.MemoryCap, Costs: schedule.UnitCosts(),
+	}
+	kind := ScheduleName(c.Kind)
+	switch kind {
+	case "pipedream": // one update a mini-batch: fill, a warm step, the step, drain
+		o.Microbatches = 2*c.Microbatches + 2*o.Ranks
+	case "pipedream-2bw":
+		o.Batches = 4
+	}
+	if err := j.makeProgram(o); err != nil {
+		return err
+	}
+	if costDependent[kind] {
+		o.Costs, o.WeightShare = j.costs(j.Layers), j.weightShare(j.Layers[len(j.Layers)/2])
+		return j.makeProgram(o)
+	}
+	return nil
+}
+
+// costDependent lists the schedules whose order of actions follows from costs.
+var costDependent = map[string]bool{
+	"zb-auto": true, "zb-v-auto": true, "v-adaptive": true, "grouped-interleaved": true,
+}
+
+// ScheduleName returns a schedule's own name for any of its names.
+func ScheduleName(kind string) string {
+	if k, err := kinds.Find(kind); err == nil {
+		return k.Name
+	}
+	return kind
+}
+
+// makeProgram builds or reads the program and splits the layers over its stages.
+func (j *Job) makeProgram(o schedule.Options) error {
+	c := &j.Config.Schedule
+	var err error
+	if c.Kind == "csv" {
+		j.Program, err = schedule.ParseCSV(strings.NewReader(c.CSV), c.File)
+	} else {
+		j.Program, err = kinds.Build(context.Background(), c.Kind, o)
+	}
+	if err != nil {
+		return err
+	}
+	if j.Program.Ranks != j.Config.Parallel.PP {
+		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
+	}
+	pipes := int64(j.Program.Pipes())
+	j.DP.Ranks = j.Config.Shards() * pipes
+	j.ExpertDP = j.DP.OfExperts(j.Config)
+	j.ExpertDP.Ranks *= pipes
+	j.Layers, err = j.splitLayers(j.Program.Stages())
+	return err
+}
+
+// splitLayers is Config.SplitLayers and what needs costs.
+func (j *Job) splitLayers(stages int) ([]int, error) {
+	if len(j.Config.Schedule.LayersPerStage) == 0 {
+		switch j.Config.Schedule.FirstLastLayers {
+		case "auto":
+			return j.balanceTime(stages), nil
+		case "auto-memory":
+			return j.balanceMemory(j.balanceTime(stages))
+		}
+	}
+	return j.Config.SplitLayers(stages)
+}
+
+// chunk returns the code of the chunk that holds a global stage.
+func (j *Job) chunk(stage int, split bool) *code.Chunk {
+	shape := j.shape(stage, j.Layers)
+	cc, ok := j.shapes[shape]
+	if !ok {
+		cc = code.NewChunkCode(shape, j.build(j.Spec, shape), split)
+		j.shapes[shape] = cc
+	}
+	return cc
+}
+
+// build makes the chunk of a shape.
+func (j *Job) build(spec *model.Spec, shape code.Shape) *model.Chunk {
+	return spec.Build(j.firstLayer(shape), shape.Layers, shape.First, shape.Last)
+}
+
+// Ranks returns the number of ranks of the job.
+func (j *Job) Ranks() int { return j.Config.Parallel.World() }
+
+// Samples returns the sequences of one step over all replicas: the global batch.
+func (c *Config) Samples() int64 {
+	return int64(c.Schedule.Microbatches) * int64(c.Schedule.MicrobatchSize) * int64(c.Parallel.DP)
+}
+
+// Tokens returns the tokens of one step over all replicas.
+func (c *Config) Tokens() int64 { return c.Samples() * c.Model.SeqLen }

@@ -1,0 +1,39 @@
+package job
+
+// Coord is a rank's place in the layout.
+type Coord struct{ TP, CP, DP, PP int }
+
+// Rank returns the global rank at c: tensor parallel varies fastest, then
+// context, data and pipeline parallel, as in Megatron-LM.
+func (p *Parallel) Rank(c Coord) int {
+	return c.TP + p.TP*(c.CP+p.CP*(c.DP+p.DP*c.PP))
+}
+
+// Coord returns the place of a global rank.
+func (p *Parallel) Coord(rank int) Coord {
+	c := Coord{TP: rank % p.TP}
+	rank /= p.TP
+	c.CP = rank % p.CP
+	rank /= p.CP
+	c.DP, c.PP = rank%p.DP, rank/p.DP
+	return c
+}
+
+// ExpertCoord is a rank's place among the experts of its pipeline rank.
+type ExpertCoord struct{ TP, EP, DP int }
+
+// ExpertCoord returns the place of a global rank: the ranks of an expert vary
+// fastest, then experts, then replicas, as in Megatron-Core, where tensor,
+// context and data parallelism of the rest fold into these three.
+func (p *Parallel) ExpertCoord(rank int) ExpertCoord {
+	etp, ep := p.ExpertTP(), max(p.EP, 1)
+	column := rank % p.RanksPerStage()
+	return ExpertCoord{TP: column % etp, EP: column / etp % ep, DP: column / (etp * ep)}
+}
+
+// expertReplicas returns how many ranks of a pipeline rank hold the same
+// experts.
+func (p *Parallel) expertReplicas() int { return p.RanksPerStage() / (p.ExpertTP() * max(p.EP, 1)) }
+
+// RanksPerStage returns the number of pipelines that run side by side.
+func (p *Parallel) RanksPerStage() int { return p.TP * p.CP * p.DP }

@@ -1,0 +1,261 @@
+package job
+
+import (
+	"fmt"
+
+	"trainsim/schedule"
+	"trainsim/sim/code"
+	"trainsim/sim/trace"
+)
+
+// Stage is what the ranks of one pipeline rank share.
+type Stage struct {
+	Chunks       []*code.Chunk
+	Script       []code.Action
+	Evaluation   []code.Action // behind the step
+	GradElements int64         // parameters with a gradient on the rank
+	OwnElements  int64         // parameters whose optimizer state the rank holds
+	tied         int64         // parameters of an embedding that another stage shares
+	gathers      [][]int64     // by group of replicas: sizes of the parameter gathers, in order
+	updateCode   *code.Block
+}
+
+// Script returns what a stage's ranks run in a step, or in the evaluation behind
+// it.
+func (j *Job) Script(stage int, evaluation bool) []code.Action {
+	if evaluation {
+		return j.Stages[stage].Evaluation
+	}
+	return j.Stages[stage].Script
+}
+
+// buildStages compiles every pipeline rank's script from its list of actions.
+func (j *Job) buildStages() error {
+	p := j.Program
+	split := splitsBackward(p)
+	j.Stages = make([]Stage, p.Ranks)
+	j.Messages = int32(2 * p.Pipes() * p.Stages() * max(p.PipeMicrobatches(), j.Config.Evaluation.Batches))
+	for r := range p.Ranks {
+		s := &j.Stages[r]
+		for c := range p.Chunks {
+			s.Chunks = append(s.Chunks, j.chunk(p.Stage(r, c), split))
+		}
+		j.countParameters(s)
+		j.buildScript(r, s)
+	}
+	j.buildEvaluation()
+	return j.drawLengths()
+}
+
+func splitsBackward(p *schedule.Program) bool {
+	for _, list := range p.Lists {
+		for _, a := range list {
+			if a.Op == schedule.BackwardWeight {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// countParameters fills what the stage holds and exchanges.
+func (j *Job) countParameters(s *Stage) {
+	first, last := j.ends()
+	for _, d := range j.GradientGroups() {
+		var gathers []int64
+		var parameters int64
+		for _, cc := range s.Chunks {
+			sizes, _ := d.buckets(d.Units(cc.Chunk))
+			gathers = append(gathers, sizes...)
+			parameters += d.Parameters(cc.Chunk)
+		}
+		s.gathers = append(s.gathers, gathers)
+		s.GradElements += parameters
+		s.OwnElements += d.Owned(parameters)
+	}
+	for _, cc := range s.Chunks {
+		if cc.Chunk.First != cc.Chunk.Last && first != last {
+			s.tied = max(s.tied, cc.Chunk.EmbeddingParameters)
+		}
+	}
+}
+
+// Parameters returns how many of a group's parameters each chunk has that has
+// any.
+func (s *Stage) Parameters(d *GradientGroup) (out []int64) {
+	for _, cc := range s.Chunks {
+		if n := d.Parameters(cc.Chunk); n > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// ends returns the pipeline ranks of the model's first and last stage.
+func (j *Job) ends() (first, last int) {
+	first, _ = j.Program.Owner(0, 0)
+	last, _ = j.Program.Owner(0, j.Program.Stages()-1)
+	return first, last
+}
+
+func (j *Job) buildScript(rank int, s *Stage) {
+	begin, end := j.stepBlocks(s)
+	s.Script = append(s.Script, code.PlainAction(begin, j.Compiler.Name("begin")))
+	list := j.Program.Lists[rank]
+	b := &scriptBuilder{job: j, rank: rank, stage: s, seen: make([]bool, len(s.Chunks)), last: j.lastBackwards(list, len(s.Chunks))}
+	for i := 0; i < len(list); i++ {
+		if list[i].Pair && i+1 < len(list) {
+			s.Script = append(s.Script, b.pair(i, list))
+			i++
+		} else {
+			s.Script = append(s.Script, b.single(i, list[i]))
+		}
+		b.update(i, list[i])
+	}
+	fuseMessages(s)
+	if !j.Program.Async {
+		s.Script = append(s.Script, code.PlainAction(end, j.Compiler.Name("optimizer")))
+	}
+}
+
+// scriptBuilder turns one rank's list into its script.
+type scriptBuilder struct {
+	job   *Job
+	rank  int
+	stage *Stage
+	seen  []bool
+	last  [][]bool // by chunk, action: gradients are complete behind it
+}
+
+// code compiles a part of an action.
+func (b *scriptBuilder) code(i int, a schedule.Action, out *code.Action, part int) *code.Block {
+	key := code.BlockKey{Op: a.Op, Last: b.last[a.Chunk][i]}
+	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
+		b.seen[a.Chunk] = true
+		key.First = true
+		for i, d := range b.job.GradientGroups() {
+			key.Buckets[i] = b.stage.firstBucket(int(a.Chunk), d)
+		}
+	}
+	cc := b.stage.Chunks[a.Chunk]
+	out.Chunks[part], out.Keys[part] = cc, key
+	return b.job.blockFor(cc, key)
+}
+
+func (b *scriptBuilder) single(i int, a schedule.Action) code.Action {
+	out := code.PlainAction(nil, b.job.Compiler.Name(fmt.Sprintf("%s%d", a.Op, a.Microbatch)))
+	out.Block = b.code(i, a, &out, 0)
+	out.Parts[0] = b.job.part(b.rank, a)
+	return out
+}
+
+// pair makes one action of two that overlap.
+func (b *scriptBuilder) pair(i int, list []schedule.Action) code.Action {
+	one, two := list[i], list[i+1]
+	name := fmt.Sprintf("%s%d+%s%d", one.Op, one.Microbatch, two.Op, two.Microbatch)
+	out := code.PlainAction(nil, b.job.Compiler.Name(name))
+	out.Block = b.job.merged(b.code(i, one, &out, 0), b.code(i+1, two, &out, 1))
+	out.Parts = [2]code.Part{b.job.part(b.rank, one), b.job.part(b.rank, two)}
+	out.Pair = true
+	return out
+}
+
+// update adds the weights' update of an asynchronous schedule behind the
+// backward that completes a mini-batch.
+func (b *scriptBuilder) update(i int, a schedule.Action) {
+	if !b.job.Program.Async || !b.last[a.Chunk][i] {
+		return
+	}
+	u := code.PlainAction(b.job.updateBlock(b.stage), b.job.Compiler.Name("update"))
+	u.Update = true
+	b.stage.Script = append(b.stage.Script, u)
+}
+
+// firstBucket returns the number of the chunk's first parameter gather.
+func (s *Stage) firstBucket(chunk int, d *GradientGroup) int32 {
+	n := 0
+	for _, cc := range s.Chunks[:chunk] {
+		sizes, _ := d.buckets(d.Units(cc.Chunk))
+		n += len(sizes)
+	}
+	return int32(n)
+}
+
+// lastBackwards marks, by chunk, the actions behind which gradients are
+// complete: the last backward, or that of every mini-batch when the weights
+// change inside the list.
+func (j *Job) lastBackwards(list []schedule.Action, chunks int) [][]bool {
+	out := make([][]bool, chunks)
+	at := make([]int, chunks)
+	for c := range out {
+		out[c], at[c] = make([]bool, len(list)), -1
+	}
+	p := j.Program
+	perBatch := int32(1)
+	if p.Batches > 1 {
+		perBatch = int32(p.Microbatches)
+	}
+	for i, a := range list {
+		if a.Op != schedule.Backward && a.Op != schedule.BackwardWeight {
+			continue
+		}
+		at[a.Chunk] = i
+		if p.Async && (a.Microbatch+1)%perBatch == 0 {
+			out[a.Chunk][i] = true
+		}
+	}
+	for c, i := range at {
+		if i >= 0 {
+			out[c][i] = true
+		}
+	}
+	return out
+}
+
+// part numbers the messages of a schedule's action.
+func (j *Job) part(rank int, a schedule.Action) code.Part {
+	p := j.Program
+	out := code.Part{Kind: actionKinds[a.Op], Chunk: a.Chunk, Microbatch: a.Microbatch, Recv: -1, Send: -1}
+	chunk := int(a.Chunk)
+	stage, pipe := p.Stage(rank, chunk), p.Pipe(chunk)
+	prev, _, hasPrev := p.Prev(rank, chunk)
+	next, _, hasNext := p.Next(rank, chunk)
+	switch a.Op {
+	case schedule.Forward:
+		if hasPrev {
+			out.Recv, out.RecvLocal, out.From = j.message(pipe, stage, a.Microbatch, false), prev == rank, int32(prev)
+		}
+		if hasNext {
+			out.Send, out.SendLocal, out.To = j.message(pipe, stage+1, a.Microbatch, false), next == rank, int32(next)
+		}
+	case schedule.Backward, schedule.BackwardInput:
+		if hasNext {
+			out.Recv, out.RecvLocal, out.From = j.message(pipe, stage, a.Microbatch, true), next == rank, int32(next)
+		}
+		if hasPrev {
+			out.Send, out.SendLocal, out.To = j.message(pipe, stage-1, a.Microbatch, true), prev == rank, int32(prev)
+		}
+	}
+	return out
+}
+
+// message numbers the hand-off into a stage, within one pipeline.
+func (j *Job) message(pipe, stage int, microbatch int32, backward bool) int32 {
+	p := j.Program
+	id := (int32(pipe*p.Stages()+stage)*int32(p.PipeMicrobatches()) + microbatch) * 2
+	if backward {
+		id++
+	}
+	return id
+}
+
+// fuseMessages marks sends that blocking systems batch with the next receive:
+// where the direction of the work turns, as in Megatron-LM's
+// send_forward_recv_backward.
+func fuseMessages(s *Stage) {
+	for i := 0; i+1 < len(s.Script); i++ {
+		a, b := &s.Script[i], &s.Script[i+1]
+		one, two := &a.Parts[0], &b.Parts[0]
+		a.Fused = !a.Pair && one.Send >= 0 && two.Recv >= 0 && (one.Kind == trace.Forward) != (two.Kind == trace.Forward)
+	}
+}

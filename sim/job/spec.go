@@ -1,0 +1,68 @@
+package job
+
+import (
+	"fmt"
+
+	"trainsim/sim/gpu"
+	"trainsim/sim/model"
+)
+
+// dtypes maps the scenario's precisions.
+var dtypes = map[string]gpu.Dtype{"fp32": gpu.FP32, "tf32": gpu.TF32, "fp16": gpu.FP16, "bf16": gpu.BF16, "fp8": gpu.FP8}
+
+// dtype returns the number format of a precision, fallback when it is empty.
+func dtype(name string, fallback gpu.Dtype) (gpu.Dtype, error) {
+	if name == "" {
+		return fallback, nil
+	}
+	d, ok := dtypes[name]
+	if !ok {
+		return 0, fmt.Errorf("precision %q is unknown; write fp32, tf32, fp16, bf16 or fp8", name)
+	}
+	return d, nil
+}
+
+// Spec returns the model as one rank and micro-batch see it.
+func (c *Config) Spec() (*model.Spec, error) {
+	precision, err := dtype(c.Training.Precision, gpu.BF16)
+	if err != nil {
+		return nil, err
+	}
+	grads, err := dtype(c.Training.GradPrecision, gpu.FP32)
+	if err != nil {
+		return nil, err
+	}
+	s := &model.Spec{
+		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
+		EP: int64(max(c.Parallel.EP, 1)), ExpertTP: int64(c.Parallel.ExpertTP()),
+		TradeHeads:       c.tradesHeads(),
+		CPInOrder:        c.modules() == model.PlainModules,
+		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
+		OverlapTP:        c.Parallel.OverlapTP,
+		SerialTP:         c.serialTP(),
+		Microbatch:       int64(c.Schedule.MicrobatchSize),
+		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout, FP8Weights: c.Training.FP8ParamGather,
+		GatherParams: c.Parallel.ZeRO >= 2 && !c.GathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3, GatherLate: c.Parallel.BackwardPrefetch == "post",
+		LoRA:        c.LoRA,
+		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2 || c.GathersOnce(),
+		Modules: c.modules(), Eager: c.Host.Framework == "eager", ScatterGather: c.scatterGather(),
+		KeepOutputs: c.Host.Framework == "deepspeed", LossMetrics: c.Training.LossMetrics,
+	}
+	if s.Loss, err = c.loss(); err != nil {
+		return nil, err
+	}
+	switch c.Training.Recompute {
+	case "selective":
+		s.Checkpointing.Alternate = c.alternates()
+		s.Checkpointing.Selective = !s.Checkpointing.Alternate
+	case "full":
+		s.Checkpointing.Every = 1
+	case "every-n":
+		s.Checkpointing.Every = max(1, c.Training.RecomputeN)
+	case "sqrt":
+		for s.Checkpointing.Every*s.Checkpointing.Every < int(c.Model.Layers) {
+			s.Checkpointing.Every++
+		}
+	}
+	return s, nil
+}
