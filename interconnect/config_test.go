@@ -86,6 +86,16 @@ func TestNodesOfATopologyNeedCardsWithARate(t *testing.T) {
 	assert.ErrorContains(t, c.Validate(), "nics: 2 nodes need network cards, and the topology has none")
 }
 
+// A topology with NVLinks is not that of a GPU without.
+func TestNVLinksOfAGPUWithout(t *testing.T) {
+	c := interconnect.Config{Topology: table(t, "dgx-h100-8gpu-12nic-tabs"), ComputeCapability: 89}
+	assert.ErrorContains(t, c.Validate(), "topology: shows NV18 between GPU0 and GPU1, but GPUs of compute capability 8.9 have no NVLink; name the GPU of that machine")
+	c.ComputeCapability = 90
+	assert.NoError(t, c.Validate())
+	c = interconnect.Config{Topology: table(t, "rtx4090-8gpu-allsys-tabs"), ComputeCapability: 89}
+	assert.NoError(t, c.Validate(), "no NVLink, none shown")
+}
+
 // presetOf decodes a cluster preset with the one that it stands on.
 func presetOf(t *testing.T, name string) interconnect.Config {
 	text, err := os.ReadFile(filepath.Join("..", "scenarios", "clusters", name+".toml"))

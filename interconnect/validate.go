@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"trainsim/sim/gpu/generation"
 )
 
 // Validate returns every problem of the configuration, joined, or nil. Each
@@ -125,6 +127,7 @@ func (c *Config) checkKind(bad func(key, format string, args ...any)) {
 		if c.NVLinkDomain > 0 {
 			bad("nvlink_domain", "cannot stand beside a topology, which is one machine's; leave one of them out")
 		}
+		c.checkNVLinks(bad)
 		return
 	}
 	if c.Kind != PCIe && (c.NVLinks < 1 || c.NVLinkBandwidth <= 0) {
@@ -143,6 +146,22 @@ func (c *Config) checkKind(bad func(key, format string, args ...any)) {
 	case CubeMesh:
 		if c.GPUsPerNode != 8 {
 			bad("gpus_per_node", "a cube mesh has 8 GPUs, not %d", c.GPUsPerNode)
+		}
+	}
+}
+
+// checkNVLinks refuses a topology with NVLinks for a GPU that has none.
+func (c *Config) checkNVLinks(bad func(key, format string, args ...any)) {
+	if !generation.Of(c.ComputeCapability).NVLink.Absent {
+		return
+	}
+	for a := range c.Topology.GPUs() {
+		for b, cell := range c.Topology.Cells[a] {
+			if cell.Type == PathNVL {
+				bad("topology", "shows %v between %s and %s, but GPUs of compute capability %.1f have no NVLink; name the GPU of that machine (trainsim list gpus), or take the topology of a machine with this one",
+					cell, c.Topology.GPUNames[a], c.Topology.GPUNames[b], float64(c.ComputeCapability)/10)
+				return
+			}
 		}
 	}
 }

@@ -217,6 +217,19 @@ func TestTopoFigure(t *testing.T) {
 	assert.Contains(t, string(text), "NODE: host bridges of a socket")
 }
 
+// A GPU without NVLink is not the one of a topology that shows NVLinks.
+func TestTopoOfAnotherGPU(t *testing.T) {
+	for _, args := range [][]string{
+		{"topo", topoFile("dgx-h100-8gpu-12nic-tabs"), "--gpu", "rtx4090-24gb"},
+		{"collective", "all-reduce", "--topology", topoFile("dgx-h100-8gpu-12nic-tabs"), "--gpu", "rtx5090-32gb"},
+		{"run", "7b-dp8-8x24gb", "--set", `cluster.topology="` + topoFile("dgx-h100-8gpu-12nic-tabs") + `"`, "--set", `cluster.gpu="l40s-48gb"`},
+	} {
+		r := trainsim(args...)
+		assert.Equal(t, exitInput, r.code, args)
+		assert.Contains(t, r.stderr, "topology: shows NV18 between GPU0 and GPU1, but GPUs of compute capability", args)
+	}
+}
+
 func TestTopoRefuses(t *testing.T) {
 	torn := filepath.Join(t.TempDir(), "torn.txt")
 	require.NoError(t, os.WriteFile(torn, []byte("\tGPU0\tGPU1\nGPU0\t X \tNV4\nGPU1\tNV4\n"), 0o600))

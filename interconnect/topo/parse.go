@@ -1,6 +1,7 @@
 package topo
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"regexp"
@@ -36,6 +37,7 @@ var (
 	oneDevice  = regexp.MustCompile(`GPU[0-9]+|NIC[0-9]+|mlx[0-9]+_(?:bond_)?[0-9]+`)
 	gpuName    = regexp.MustCompile(`^GPU[0-9]+$`)
 	ruleLine   = regexp.MustCompile(`^[\s|:+-]*-[\s|:+-]*$`)
+	amdTool    = regexp.MustCompile(`ROCm System Management Interface|(?:Weight|Hops|Link Type) between two GPUs`)
 	affinities = regexp.MustCompile(`(?:CPU|NUMA)\s*Affinity|GPU\s*NUMA\s*ID`)
 )
 
@@ -51,6 +53,10 @@ func Parse(r io.Reader) (*interconnect.Matrix, error) {
 	if len(text) > maxBytes {
 		return nil, &Error{Text: fmt.Sprintf("more than %d MiB; give the output of nvidia-smi topo -m alone", maxBytes>>20)}
 	}
+	if err := foreign(text); err != nil {
+		return nil, err
+	}
+	text = bytes.TrimPrefix(text, []byte("\ufeff")) // a byte-order mark
 	p := parser{}
 	for i, line := range strings.Split(string(text), "\n") {
 		p.lines = append(p.lines, textLine{number: i + 1, text: cleanLine(line)})
@@ -62,6 +68,16 @@ func Parse(r io.Reader) (*interconnect.Matrix, error) {
 		return nil, err
 	}
 	return p.matrix()
+}
+
+// foreign refuses the output of other tools.
+func foreign(text []byte) error {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if amdTool.Match(line) {
+			return &Error{Line: i + 1, Text: "this is the output of AMD's rocm-smi, which says other things; describe the machine by the keys of [cluster] (kind, nvlinks, nvlink_bandwidth and so on), or give the output of nvidia-smi topo -m"}
+		}
+	}
+	return nil
 }
 
 // textLine is a line without what is not part of the table.
@@ -117,6 +133,8 @@ func (p *parser) header() error {
 		}
 		if l := p.lines[p.next]; isLegend(l.text) {
 			break
+		} else if err := p.unknownCell(l); err != nil {
+			return err
 		} else if err := p.columns(l); err != nil {
 			return err
 		}

@@ -107,6 +107,7 @@ func TestParseShapes(t *testing.T) {
 		"comment marks":    edit(func(_ int, l string) string { return "#" + l }),
 		"indented":         edit(func(_ int, l string) string { return "    " + strings.ReplaceAll(l, "\t", "    ") }),
 		"leading space":    " " + table,
+		"byte-order mark":  "\ufeff" + table,
 		"shell prompt":     "user@host:~$ nvidia-smi topo -m\n" + table,
 		"escapes inside":   edit(func(i int, l string) string { return underline(i, l, "\x1b[4m", "\x1b[0m\t") }),
 		"escapes outside":  edit(func(i int, l string) string { return underline(i, l, "\t\x1b[4m", "\x1b[0m") }),
@@ -167,6 +168,19 @@ func tear(line string, width int) string {
 	return line[:at] + "\n" + gap.ReplaceAllString(line[at+1:], "\t")
 }
 
+// rocmSMI is what rocm-smi --showtopo prints for two GPUs.
+const rocmSMI = `============================ ROCm System Management Interface ============================
+================================ Weight between two GPUs =================================
+       GPU0         GPU1
+GPU0   0            15
+GPU1   15           0
+
+================================= Link Type between two GPUs =============================
+       GPU0         GPU1
+GPU0   0            XGMI
+GPU1   XGMI         0
+`
+
 func TestParseRefuses(t *testing.T) {
 	const head = "\tGPU0\tGPU1\tNIC0\tCPU Affinity\tNUMA Affinity\n"
 	for _, c := range []struct{ name, text, want string }{
@@ -183,6 +197,12 @@ func TestParseRefuses(t *testing.T) {
 		{"links", head + "GPU0\t X \tNV99\tSYS\n", "line 2: NV99 is no number of NVLinks"},
 		{"header twice", "\tGPU0\tGPU0\nGPU0\t X \t X\n", "line 1: the header names GPU0 twice"},
 		{"order", "\tGPU0\tNIC0\tGPU1\n", "line 1: GPU1 stands behind a network card"},
+		{"unknown word", head + "GPU0\t X \tFAR\tSYS\n", `line 2: "FAR" in the row of GPU0 is no path; write X, NV1 to NV64`},
+		{"unknown first word", head + "GPU0\tself\tPIX\tSYS\n", `line 2: "self" in the row of GPU0 is no path`},
+		{"unknown word below", head + "GPU0\t X \tPIX\tSYS\nGPU1\tnear\t X \tSYS\n", `line 3: "near" in the row of GPU1 is no path`},
+		{"rocm-smi", rocmSMI, "line 1: this is the output of AMD's rocm-smi"},
+		{"rocm-smi's tables alone", "= Weight between two GPUs =\n       GPU0         GPU1\nGPU0   0            15\n", "line 1: this is the output of AMD's rocm-smi"},
+		{"numbers for paths", "       GPU0         GPU1\nGPU0   0            15\nGPU1   15           0\n", `line 2: "0" in the row of GPU0 is no path`},
 		{"noise", head + "GPU0\t X \tPIX\tSYS\nsegmentation fault\n", "line 3: \"segmentation fault\" is neither a row nor the rest of one"},
 	} {
 		_, err := Parse(strings.NewReader(c.text))

@@ -22,6 +22,9 @@ func (p *parser) rows() error {
 			if p.complete() {
 				return nil
 			}
+			if err := p.unknownCell(l); err != nil {
+				return err
+			}
 			return &Error{Line: l.number, Text: fmt.Sprintf("%q is neither a row nor the rest of one", clip(l.text))}
 		}
 		if p.got[d].line != 0 {
@@ -64,6 +67,9 @@ func (p *parser) row(device, line int, rest string) error {
 		if len(r.cells) == len(p.names) {
 			break
 		}
+		if f := strings.Fields(r.rest); len(f) > 0 && !isAffinity(f[0]) {
+			return p.noPath(line, device, f[0])
+		}
 		if !p.continues() {
 			return &Error{Line: line, Text: fmt.Sprintf("the row of %s has %d of %d cells; give the whole line", p.names[device], len(r.cells), len(p.names))}
 		}
@@ -81,6 +87,23 @@ func (p *parser) row(device, line int, rest string) error {
 		p.next++
 	}
 	return nil
+}
+
+// unknownCell refuses a line that starts like a row but goes on with a word that
+// is no path.
+func (p *parser) unknownCell(l textLine) error {
+	f := strings.Fields(l.text)
+	if len(f) < 2 || deviceRun.MatchString(f[1]) {
+		return nil
+	}
+	if device, known := p.index[f[0]]; known {
+		return p.noPath(l.number, device, f[1])
+	}
+	return nil
+}
+
+func (p *parser) noPath(line, device int, word string) error {
+	return &Error{Line: line, Text: fmt.Sprintf("%q in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m does", clip(word), p.names[device])}
 }
 
 // continues says whether the next line is the rest of a torn row.

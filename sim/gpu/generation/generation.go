@@ -36,6 +36,8 @@ type Generation struct {
 
 // NVLink is what the links from GPU to GPU give.
 type NVLink struct {
+	// Absent says that no card of the generation has any.
+	Absent bool `toml:"absent"`
 	// LineRate is that of one link in one direction.
 	LineRate sim.Bandwidth `toml:"line_rate"`
 	// Fit is how NCCL's kernels perform on them.
