@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/input"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected messages of testdata/bad")
@@ -30,7 +32,7 @@ func TestBadScenarios(t *testing.T) {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".toml"), func(t *testing.T) {
 			_, err := Load(file)
 			require.Error(t, err)
-			var all *Errors
+			var all *input.Errors
 			require.ErrorAs(t, err, &all)
 			got := foreign.ReplaceAllString(filepath.ToSlash(err.Error()), "$1 (in the words of its package)") + "\n"
 			want := strings.TrimSuffix(file, ".toml") + ".txt"
@@ -47,7 +49,7 @@ func TestBadScenarios(t *testing.T) {
 
 // checkForm: every problem of a file has a place, says what to write instead,
 // and they stand in the order of their places.
-func checkForm(t *testing.T, e *Errors) {
+func checkForm(t *testing.T, e *input.Errors) {
 	t.Helper()
 	for _, p := range e.Problems {
 		if p.Line == 0 {
@@ -59,7 +61,7 @@ func checkForm(t *testing.T, e *Errors) {
 	}
 	assert.True(t, sort.SliceIsSorted(e.Problems, func(i, j int) bool {
 		a, b := e.Problems[i], e.Problems[j]
-		return a.order < b.order || a.order == b.order && (a.Line < b.Line || a.Line == b.Line && a.Column < b.Column)
+		return a.File == b.File && (a.Line < b.Line || a.Line == b.Line && a.Column < b.Column)
 	}))
 }
 
@@ -87,7 +89,7 @@ func TestUnreadableFiles(t *testing.T) {
 		"":                                 "has no name; write the path of a file",
 	} {
 		_, err := Load(name)
-		var all *Errors
+		var all *input.Errors
 		require.True(t, errors.As(err, &all), name)
 		assert.Contains(t, err.Error(), want)
 	}

@@ -13,7 +13,7 @@ import (
 // decoder fills Go values from a tree and remembers which keys failed, so that
 // later checks do not stumble over them again.
 type decoder struct {
-	out *collector
+	out *input.Problems
 	bad map[string]bool
 }
 
@@ -50,9 +50,9 @@ func join(path, key string) string {
 }
 
 // fail records that a key cannot be used.
-func (d *decoder) fail(at span, path, format string, args ...any) {
+func (d *decoder) fail(at input.Span, path, format string, args ...any) {
 	d.bad[path] = true
-	d.out.add(at, path, format, args...)
+	d.out.Add(at, path, format, args...)
 }
 
 // isBad reports whether a key, or a table around it, failed already.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+
+	"trainsim/sim/input"
 )
 
 // defaults is the tree of every default of the key table. It is parsed once and
@@ -17,10 +19,10 @@ var defaultTree = sync.OnceValue(func() *node {
 			fmt.Fprintf(&b, "%s = %s\n", k.Path, k.Default)
 		}
 	}
-	var out collector
-	root := parseTOML(&source{name: "defaults", text: []byte(b.String())}, &out)
+	var out input.Problems
+	root := parseTOML(&input.Source{Name: "defaults", Text: []byte(b.String())}, &out)
 	if root == nil {
-		return newTable(span{}, span{})
+		return newTable(input.Span{}, input.Span{})
 	}
 	root.mark()
 	root.unplace()
@@ -29,7 +31,7 @@ var defaultTree = sync.OnceValue(func() *node {
 
 // unplace forgets where a tree stood.
 func (n *node) unplace() {
-	n.key, n.at = span{}, span{}
+	n.key, n.at = input.Span{}, input.Span{}
 	for _, k := range n.keys {
 		n.sub[k].unplace()
 	}

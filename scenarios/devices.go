@@ -10,20 +10,21 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // LoadGPU reads a device preset: a built-in one by name, or a file.
 func LoadGPU(name string) (*gpu.Device, error) {
-	l := newLoader(&source{name: "gpu", dir: "."})
-	l.root = newTable(span{}, span{})
-	t := newTable(span{}, span{})
+	l := newLoader(&input.Source{Name: "gpu", Dir: "."})
+	l.root = newTable(input.Span{}, input.Span{})
+	t := newTable(input.Span{}, input.Span{})
 	t.put("preset", &node{kind: stringNode, text: name})
 	l.root.put("gpu", t)
 	cfg := l.decode()
-	if len(l.out.problems) == 1 && l.out.problems[0].File == "" {
-		return nil, problemError(l.out.problems[0])
+	if l.out.Len() == 1 && l.out.All()[0].File == "" {
+		return nil, problemError(l.out.All()[0])
 	}
-	if err := l.out.err(); err != nil {
+	if err := l.out.Err(); err != nil {
 		return nil, err
 	}
 	if err := cfg.GPU.Validate(); err != nil {

@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"trainsim/sim/input"
 )
 
 // treeOf turns a Config, or a part of one, into a tree without positions.
@@ -20,7 +22,7 @@ func treeOf(v reflect.Value) *node {
 	n := &node{}
 	switch {
 	case v.Kind() == reflect.Struct:
-		n = newTable(span{}, span{})
+		n = newTable(input.Span{}, input.Span{})
 		for _, f := range fieldsOf(v.Type()) {
 			if x := treeOf(v.Field(f.index)); x.kind != arrayNode || len(x.items) > 0 {
 				n.put(f.name, x)

@@ -125,7 +125,7 @@ func TestDefaultsAreValid(t *testing.T) {
 		if len(k.Values) > 0 {
 			assert.Contains(t, k.Values, n.text, k.Path)
 		}
-		assert.False(t, n.at.known(), "defaults stand nowhere")
+		assert.False(t, n.at.Known(), "defaults stand nowhere")
 	}
 }
 

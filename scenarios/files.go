@@ -47,34 +47,34 @@ func readBuiltin(file string) []byte {
 
 // readFile reads a small file, or says why it cannot be a scenario. what names
 // the kind of file for the message, as in "a scenario".
-func readFile(file, what string) ([]byte, *Errors) {
+func readFile(file, what string) ([]byte, *input.Errors) {
 	info, err := os.Stat(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, fileError(file, "does not exist; write the path of %s", what)
+		return nil, input.FileError(file, "does not exist; write the path of %s", what)
 	case err != nil:
-		return nil, fileError(file, "cannot be read: %v; write the path of %s", reason(err), what)
+		return nil, input.FileError(file, "cannot be read: %v; write the path of %s", reason(err), what)
 	case info.IsDir():
-		return nil, fileError(file, "is a directory; write the path of %s in it", what)
+		return nil, input.FileError(file, "is a directory; write the path of %s in it", what)
 	case info.Size() > maxFile:
-		return nil, fileError(file, "is %d MB large; %s is a text file of at most %d MiB", info.Size()/1e6, what, maxFile>>20)
+		return nil, input.FileError(file, "is %d MB large; %s is a text file of at most %d MiB", info.Size()/1e6, what, maxFile>>20)
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return nil, fileError(file, "cannot be read: %v; write the path of %s", reason(err), what)
+		return nil, input.FileError(file, "cannot be read: %v; write the path of %s", reason(err), what)
 	}
 	defer f.Close()
 	return readAll(f, file, what)
 }
 
 // readAll reads at most maxFile bytes.
-func readAll(r io.Reader, name, what string) ([]byte, *Errors) {
+func readAll(r io.Reader, name, what string) ([]byte, *input.Errors) {
 	text, err := io.ReadAll(io.LimitReader(r, maxFile+1))
 	if err != nil {
-		return nil, fileError(name, "cannot be read: %v; write the path of %s", reason(err), what)
+		return nil, input.FileError(name, "cannot be read: %v; write the path of %s", reason(err), what)
 	}
 	if len(text) > maxFile {
-		return nil, fileError(name, "is larger than %d MiB; %s is a small text file", maxFile>>20, what)
+		return nil, input.FileError(name, "is larger than %d MiB; %s is a small text file", maxFile>>20, what)
 	}
 	return text, nil
 }
@@ -96,25 +96,25 @@ func isFile(file string) bool {
 
 // openScenario finds a scenario: a file, or a built-in one by name with or
 // without .toml. A file goes before a built-in scenario, a directory does not.
-func openScenario(name string) (*source, *Errors) {
+func openScenario(name string) (*input.Source, *input.Errors) {
 	if name == "" {
-		return nil, fileError("scenario", "has no name; write the path of a file or the name of a built-in one (trainsim list scenarios)")
+		return nil, input.FileError("scenario", "has no name; write the path of a file or the name of a built-in one (trainsim list scenarios)")
 	}
 	short := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ".toml")
 	bare := name == short || name == short+".toml"
 	if !isFile(name) && bare {
 		if text := readBuiltin(short + ".toml"); text != nil {
-			return &source{name: builtinName(short + ".toml"), text: text}, nil
+			return &input.Source{Name: builtinName(short + ".toml"), Text: text}, nil
 		}
 		if isFile(name + ".toml") {
 			name += ".toml"
 		} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return nil, fileError(name, "is neither a file nor a built-in scenario; %s", input.DidYouMean(short, builtinNames(".")))
+			return nil, input.FileError(name, "is neither a file nor a built-in scenario; %s", input.DidYouMean(short, builtinNames(".")))
 		}
 	}
 	text, err := readFile(name, "a scenario")
 	if err != nil {
 		return nil, err
 	}
-	return &source{name: name, dir: filepath.Dir(name), text: text}, nil
+	return &input.Source{Name: name, Dir: filepath.Dir(name), Text: text}, nil
 }

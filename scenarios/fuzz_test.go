@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/input"
 )
 
 // seed adds the text of every file that matches a pattern.
@@ -30,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		cfg, err := LoadReader(bytes.NewReader(text), "fuzz.toml", nil)
 		if err != nil {
-			var all *Errors
+			var all *input.Errors
 			require.ErrorAs(t, err, &all)
 			require.NotEmpty(t, all.Problems)
 			require.NotEmpty(t, err.Error())

@@ -21,15 +21,15 @@ const maxConfigSeq = 4096
 
 // hfConfig is a config.json: its fields with their places, and what is wrong.
 type hfConfig struct {
-	src    *source
-	out    *collector
+	src    *input.Source
+	out    *input.Problems
 	prefix string // of field names, for a config inside another one
 	fields map[string]hfField
 }
 
 type hfField struct {
 	raw json.RawMessage
-	at  span
+	at  input.Span
 }
 
 // ParseHF reads a Hugging Face config.json (file names it in errors) of the
@@ -37,21 +37,21 @@ type hfField struct {
 // and V3, Gemma, Phi-3, GPT-2, GPT-NeoX, OPT, BLOOM and BERT families. What the model cannot express is an [*Errors] that names the
 // field. The sequence length is the config's, at most 4096.
 func ParseHF(file string, text []byte) (*model.Config, error) {
-	var out collector
-	m := parseHF(&source{name: file, text: text}, &out)
-	if err := out.err(); err != nil {
+	var out input.Problems
+	m := parseHF(&input.Source{Name: file, Text: text}, &out)
+	if err := out.Err(); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
-func parseHF(src *source, out *collector) *model.Config {
+func parseHF(src *input.Source, out *input.Problems) *model.Config {
 	h := &hfConfig{src: src, out: out}
-	if text := notText(src.text); text != "" {
-		out.addFile(src, text)
+	if text := notText(src.Text); text != "" {
+		out.AddFile(src, text)
 		return nil
 	}
-	if h.fields = h.object(src.text, 0); h.fields == nil {
+	if h.fields = h.object(src.Text, 0); h.fields == nil {
 		return nil
 	}
 	family, kind := h.family()
@@ -70,7 +70,7 @@ func (h *hfConfig) object(text []byte, base int) map[string]hfField {
 	fields := map[string]hfField{}
 	t, err := d.Token()
 	if err == nil && t != json.Delim('{') {
-		h.out.add(span{h.src, base, base}, "", "is not a JSON object; write the config.json of a Hugging Face model")
+		h.out.Add(h.src.Span(base, base), "", "is not a JSON object; write the config.json of a Hugging Face model")
 		return nil
 	}
 	for err == nil && d.More() {
@@ -82,7 +82,7 @@ func (h *hfConfig) object(text []byte, base int) map[string]hfField {
 		var f hfField
 		if err = d.Decode(&f.raw); err == nil {
 			name := fmt.Sprint(key)
-			f.at = span{h.src, max(end-len(name)-2, base), end}
+			f.at = h.src.Span(max(end-len(name)-2, base), end)
 			fields[name] = f
 		}
 	}
@@ -95,7 +95,7 @@ func (h *hfConfig) object(text []byte, base int) map[string]hfField {
 		if errors.As(err, &syntax) {
 			at = base + max(int(syntax.Offset)-1, 0)
 		}
-		h.out.add(span{h.src, at, at}, "", "is not JSON: %v; write the config.json of a Hugging Face model", err)
+		h.out.Add(h.src.Span(at, at), "", "is not JSON: %v; write the config.json of a Hugging Face model", err)
 		return nil
 	}
 	return fields
@@ -103,11 +103,11 @@ func (h *hfConfig) object(text []byte, base int) map[string]hfField {
 
 // fail reports a field.
 func (h *hfConfig) fail(field, format string, args ...any) {
-	at := span{h.src, 0, 0}
+	at := h.src.Span(0, 0)
 	if f, ok := h.fields[field]; ok {
 		at = f.at
 	}
-	h.out.add(at, h.prefix+field, format, args...)
+	h.out.Add(at, h.prefix+field, format, args...)
 }
 
 // has returns the first of the names that the config gives a value.
@@ -239,10 +239,10 @@ func (h *hfConfig) family() (func(*hfConfig, *model.Config), string) {
 
 // offsetOfValue finds where the value of a field begins.
 func (h *hfConfig) offsetOfValue(f hfField) int {
-	if i := bytes.Index(h.src.text[f.at.end:], f.raw); i >= 0 {
-		return f.at.end + i
+	if i := bytes.Index(h.src.Text[f.at.End:], f.raw); i >= 0 {
+		return f.at.End + i
 	}
-	return f.at.end
+	return f.at.End
 }
 
 func hfKinds() []string {
@@ -265,12 +265,12 @@ func (h *hfConfig) finish(m *model.Config, kind string) {
 	}
 	m.SeqLen = h.countOr(2048, "max_positions", "seq_length", "max_position_embeddings", "n_positions", "n_ctx")
 	m.SeqLen = min(m.SeqLen, maxConfigSeq)
-	if len(h.out.problems) > 0 {
+	if h.out.Len() > 0 {
 		return
 	}
 	m.Complete()
 	for _, p := range m.Validate() {
-		h.out.add(span{h.src, 0, 0}, "", "describes no transformer: %s: %s", p.Key, p.Text)
+		h.out.Add(h.src.Span(0, 0), "", "describes no transformer: %s: %s", p.Key, p.Text)
 	}
 }
 
@@ -287,9 +287,9 @@ func (l *loader) hfConfig() {
 		return
 	}
 	l.sources++
-	before := len(l.out.problems)
-	m := parseHF(&source{name: l.beside(n), text: text, order: l.sources}, &l.out)
-	if m == nil || len(l.out.problems) > before {
+	before := l.out.Len()
+	m := parseHF(&input.Source{Name: l.beside(n), Text: text, Order: l.sources}, &l.out)
+	if m == nil || l.out.Len() > before {
 		l.dec.bad["model"] = true
 		return
 	}

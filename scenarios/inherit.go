@@ -35,10 +35,10 @@ func (l *loader) preset(table, kind string) {
 // on which it stands, so that a key has the value of the nearest that gives it.
 func (l *loader) layPreset(t, name *node, ref presetRef) {
 	from := l.main
-	if name.at.known() && name.at.src.dir != "" {
-		from = name.at.src
+	if name.at.Known() && name.at.Src.Dir != "" {
+		from = name.at.Src
 	}
-	var chain []*source
+	var chain []*input.Source
 	for name != nil {
 		src := l.findBase(name, ref, from, chain)
 		if src == nil {
@@ -67,39 +67,39 @@ func (l *loader) layPreset(t, name *node, ref presetRef) {
 }
 
 // presetName is the name of a preset's file without the ending.
-func presetName(src *source) string {
-	return strings.TrimSuffix(path.Base(filepath.ToSlash(src.name)), ".toml")
+func presetName(src *input.Source) string {
+	return strings.TrimSuffix(path.Base(filepath.ToSlash(src.Name)), ".toml")
 }
 
 // findBase finds the preset of a name that stands in from, below a chain of
 // presets; nil, with the problem reported, when it cannot be taken.
-func (l *loader) findBase(name *node, ref presetRef, from *source, chain []*source) *source {
+func (l *loader) findBase(name *node, ref presetRef, from *input.Source, chain []*input.Source) *input.Source {
 	if len(chain) == maxPresets {
-		l.out.add(name.at, ref.key, "presets stand on each other more than %d deep; name one that stands on fewer", maxPresets)
+		l.out.Add(name.at, ref.key, "presets stand on each other more than %d deep; name one that stands on fewer", maxPresets)
 		return nil
 	}
 	src, err := findPreset(ref.kind, name.text, from)
 	switch {
 	case err != nil:
-		l.out.adopt(err, name.at)
+		l.out.Adopt(err, name.at)
 	case src == nil && len(chain) > 0 && strings.TrimSuffix(name.text, ".toml") == presetName(from):
-		l.out.add(name.at, ref.key, "%q is this file itself; name another preset, or leave the key out and write all that it has to say", name.text)
+		l.out.Add(name.at, ref.key, "%q is this file itself; name another preset, or leave the key out and write all that it has to say", name.text)
 	case src == nil:
-		l.out.add(name.at, ref.key, "there is no %s preset %q; %s (trainsim list %s)",
+		l.out.Add(name.at, ref.key, "there is no %s preset %q; %s (trainsim list %s)",
 			strings.TrimSuffix(ref.kind, "s"), name.text, input.DidYouMean(name.text, builtinNames(ref.kind)), ref.kind)
 	default:
-		i := slices.IndexFunc(chain, func(s *source) bool { return s.name == src.name })
+		i := slices.IndexFunc(chain, func(s *input.Source) bool { return s.Name == src.Name })
 		if i < 0 {
 			return src
 		}
-		l.out.add(name.at, ref.key, "presets stand on each other in a circle: %s; name one that does not stand on this file", circle(chain[i:]))
+		l.out.Add(name.at, ref.key, "presets stand on each other in a circle: %s; name one that does not stand on this file", circle(chain[i:]))
 	}
 	return nil
 }
 
 // circle writes the names of presets that stand on each other, the first again
 // at the end.
-func circle(chain []*source) string {
+func circle(chain []*input.Source) string {
 	var names []string
 	for _, src := range chain {
 		names = append(names, presetName(src))
@@ -112,35 +112,35 @@ func circle(chain []*source) string {
 // built-in ones. A file is never its own preset, so that one may have the name
 // of the built-in preset on which it stands; built-in files stand on built-in
 // ones alone.
-func findPreset(kind, name string, from *source) (*source, *Errors) {
+func findPreset(kind, name string, from *input.Source) (*input.Source, *input.Errors) {
 	name = strings.TrimSuffix(name, ".toml")
 	for _, file := range presetFiles(kind, name, from) {
-		if file == filepath.Clean(from.name) || !isFile(file) {
+		if file == filepath.Clean(from.Name) || !isFile(file) {
 			continue
 		}
 		text, err := readFile(file, "a preset")
 		if err != nil {
 			return nil, err
 		}
-		return &source{name: file, dir: from.dir, home: filepath.Dir(file), text: text}, nil
+		return &input.Source{Name: file, Dir: from.Dir, Home: filepath.Dir(file), Text: text}, nil
 	}
 	if text := readBuiltin(kind + "/" + name + ".toml"); text != nil && path.Base(name) == name {
-		return &source{name: builtinName(kind + "/" + name + ".toml"), text: text}, nil
+		return &input.Source{Name: builtinName(kind + "/" + name + ".toml"), Text: text}, nil
 	}
 	return nil, nil
 }
 
 // presetFiles are the paths at which a preset that a file names may stand.
-func presetFiles(kind, name string, from *source) []string {
-	if from.dir == "" {
+func presetFiles(kind, name string, from *input.Source) []string {
+	if from.Dir == "" {
 		return nil
 	}
 	if filepath.IsAbs(name) {
 		return []string{name + ".toml"}
 	}
-	dirs := []string{from.dir}
-	if from.home != "" {
-		dirs = []string{from.home, from.dir}
+	dirs := []string{from.Dir}
+	if from.Home != "" {
+		dirs = []string{from.Home, from.Dir}
 	}
 	var files []string
 	for _, dir := range dirs {

@@ -50,9 +50,9 @@ func List(kind string) ([]Entry, error) {
 
 // describe reads what a built-in file says about itself.
 func describe(dir, name string) Entry {
-	var out collector
+	var out input.Problems
 	file := path.Join(dir, name+".toml")
-	root := parseTOML(&source{name: builtinName(file), text: readBuiltin(file)}, &out)
+	root := parseTOML(&input.Source{Name: builtinName(file), Text: readBuiltin(file)}, &out)
 	e := Entry{Name: name}
 	if d := root.get("description"); d != nil {
 		e.Description = d.text

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
@@ -32,14 +33,14 @@ func LoadReader(r io.Reader, name string, sets []string) (*job.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newLoader(&source{name: name, dir: ".", text: text}).load(sets)
+	return newLoader(&input.Source{Name: name, Dir: ".", Text: text}).load(sets)
 }
 
 // load takes the main source through all stations.
 func (l *loader) load(sets []string) (*job.Config, error) {
 	l.root = parseTOML(l.main, &l.out)
 	if l.root == nil {
-		return nil, l.out.err()
+		return nil, l.out.Err()
 	}
 	l.set(sets)
 	cfg := l.decode()
@@ -49,7 +50,7 @@ func (l *loader) load(sets []string) (*job.Config, error) {
 	l.complete(cfg)
 	l.keepBatch(cfg)
 	l.validate(cfg)
-	if err := l.out.err(); err != nil {
+	if err := l.out.Err(); err != nil {
 		return nil, err
 	}
 	return cfg, nil
@@ -66,7 +67,7 @@ func (l *loader) decode() *job.Config {
 
 // defaultName is the file's name without its ending.
 func (l *loader) defaultName() string {
-	base := filepath.Base(l.main.name)
+	base := filepath.Base(l.main.Name)
 	return strings.TrimSuffix(base, filepath.Ext(base))
 }
 

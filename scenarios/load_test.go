@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -165,7 +166,7 @@ func TestSets(t *testing.T) {
 
 func TestSetErrorsPointIntoTheOverride(t *testing.T) {
 	_, err := LoadWith("70b-tp4-pp2", []string{"training.recompute=none", "schedule.microbatchs=3", "parallel.pp"})
-	var all *Errors
+	var all *input.Errors
 	require.ErrorAs(t, err, &all)
 	require.Len(t, all.Problems, 2)
 	assert.Equal(t, "--set:2:1: schedule.microbatchs: is not a key of [schedule]; did you mean \"microbatches\"?", all.Problems[0].String())
@@ -196,7 +197,7 @@ func TestManyProblems(t *testing.T) {
 		fmt.Fprintf(&b, "unknown%d = 1\n", i)
 	}
 	_, err := LoadReader(strings.NewReader(b.String()), "many.toml", nil)
-	var all *Errors
+	var all *input.Errors
 	require.ErrorAs(t, err, &all)
 	assert.Len(t, all.Problems, 500)
 	assert.Equal(t, 602, len(all.Problems)+all.Dropped, "and no model and no cluster")

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -27,14 +28,14 @@ func LoadModel(name, dir string) (*model.Config, error) {
 // loadPreset returns a Config with nothing but a table's preset and the
 // defaults.
 func loadPreset(table, name, dir string) (*job.Config, error) {
-	l := newLoader(&source{name: table, dir: dir})
-	l.root = newTable(span{}, span{})
-	t := newTable(span{}, span{})
+	l := newLoader(&input.Source{Name: table, Dir: dir})
+	l.root = newTable(input.Span{}, input.Span{})
+	t := newTable(input.Span{}, input.Span{})
 	t.put("preset", &node{kind: stringNode, text: name})
 	l.root.put(table, t)
 	cfg := l.decode()
-	if len(l.out.problems) > 0 {
-		return nil, problemError(l.out.problems[0])
+	if l.out.Len() > 0 {
+		return nil, problemError(l.out.All()[0])
 	}
 	return cfg, nil
 }
@@ -52,7 +53,7 @@ func sameLetters(name string, candidates []string) string {
 
 // problemError is a problem without its place, which means nothing where no
 // scenario names the preset.
-func problemError(p Problem) error {
+func problemError(p input.Problem) error {
 	if p.Key == "" {
 		return errors.New(p.Text)
 	}

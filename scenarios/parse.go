@@ -11,6 +11,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
+
+	"trainsim/sim/input"
 )
 
 const (
@@ -21,25 +23,25 @@ const (
 
 // parser builds the tree of one text.
 type parser struct {
-	src  *source
+	src  *input.Source
 	p    unstable.Parser
-	out  *collector
+	out  *input.Problems
 	root *node
 	keys int
 }
 
 // parseTOML reads a text into a tree. Problems go to out; the tree is nil when
 // the text is not TOML.
-func parseTOML(src *source, out *collector) *node {
-	if text := notText(src.text); text != "" {
-		out.addFile(src, text)
+func parseTOML(src *input.Source, out *input.Problems) *node {
+	if text := notText(src.Text); text != "" {
+		out.AddFile(src, text)
 		return nil
 	}
-	src.text = bytes.TrimPrefix(src.text, []byte("\ufeff"))
-	p := &parser{src: src, out: out, root: newTable(span{src, 0, 0}, span{src, 0, 0})}
-	before := len(out.problems)
+	src.Text = bytes.TrimPrefix(src.Text, []byte("\ufeff"))
+	p := &parser{src: src, out: out, root: newTable(src.Span(0, 0), src.Span(0, 0))}
+	before := out.Len()
 	p.run()
-	if len(out.problems) > before {
+	if out.Len() > before {
 		return nil
 	}
 	return p.root
@@ -59,7 +61,7 @@ func notText(b []byte) string {
 // run walks the top-level expressions. go-toml's own decoder then checks what
 // its parser leaves out: numbers, dates, and the rules on redefinition.
 func (p *parser) run() {
-	p.p.Reset(p.src.text)
+	p.p.Reset(p.src.Text)
 	table := p.root
 	for p.p.NextExpression() {
 		e := p.p.Expression()
@@ -72,15 +74,15 @@ func (p *parser) run() {
 			table = p.header(e, true)
 		}
 		if p.keys > maxKeys {
-			p.out.addFile(p.src, fmt.Sprintf("has more than %d keys; a scenario has about a hundred", maxKeys))
+			p.out.AddFile(p.src, fmt.Sprintf("has more than %d keys; a scenario has about a hundred", maxKeys))
 			return
 		}
 	}
-	if p.syntaxError(p.p.Error()) || len(p.out.problems) > 0 {
+	if p.syntaxError(p.p.Error()) || p.out.Len() > 0 {
 		return
 	}
 	var all map[string]any
-	p.syntaxError(toml.Unmarshal(p.src.text, &all))
+	p.syntaxError(toml.Unmarshal(p.src.Text, &all))
 }
 
 // syntaxError reports an error of go-toml at its position.
@@ -88,7 +90,7 @@ func (p *parser) syntaxError(err error) bool {
 	if err == nil {
 		return false
 	}
-	at := span{p.src, 0, 0}
+	at := p.src.Span(0, 0)
 	text := strings.TrimPrefix(err.Error(), "toml: ")
 	var syntax *unstable.ParserError
 	var decode *toml.DecodeError
@@ -101,35 +103,22 @@ func (p *parser) syntaxError(err error) bool {
 		}
 	case errors.As(err, &decode):
 		line, column := decode.Position()
-		offset := offsetOf(p.src.text, line, column)
-		at = span{p.src, offset, offset}
+		offset := p.src.Offset(line, column)
+		at = p.src.Span(offset, offset)
 	}
 	text = strings.ReplaceAll(text, "unexpected character U+000A", "the line ends")
-	p.out.add(at, "", "is not TOML: %s; write key = value lines under [table] headers", text)
+	p.out.Add(at, "", "is not TOML: %s; write key = value lines under [table] headers", text)
 	return true
 }
 
-// offsetOf returns the offset of a 1-based line and byte column.
-func offsetOf(text []byte, line, column int) int {
-	offset := 0
-	for ; line > 1; line-- {
-		i := bytes.IndexByte(text[offset:], '\n')
-		if i < 0 {
-			break
-		}
-		offset += i + 1
-	}
-	return min(offset+max(column-1, 0), len(text))
-}
-
-func (p *parser) span(r unstable.Range) span {
-	return span{p.src, int(r.Offset), int(r.Offset + r.Length)}
+func (p *parser) span(r unstable.Range) input.Span {
+	return p.src.Span(int(r.Offset), int(r.Offset+r.Length))
 }
 
 // keyPart is one part of a dotted key.
 type keyPart struct {
 	name string
-	at   span
+	at   input.Span
 }
 
 func (p *parser) parts(it unstable.Iterator) []keyPart {
@@ -147,7 +136,7 @@ func (p *parser) header(e *unstable.Node, array bool) *node {
 	parts := p.parts(e.Key())
 	last := parts[len(parts)-1]
 	if len(parts) > maxDepth {
-		p.out.add(last.at, "", "is nested more than %d deep", maxDepth)
+		p.out.Add(last.at, "", "is nested more than %d deep", maxDepth)
 		return newTable(last.at, last.at)
 	}
 	parent := p.descend(p.root, parts[:len(parts)-1])
@@ -189,16 +178,16 @@ func (p *parser) keyValue(table *node, e *unstable.Node, depth int) {
 	parts := p.parts(e.Key())
 	last := parts[len(parts)-1]
 	if len(parts)+depth > maxDepth {
-		p.out.add(last.at, "", "is nested more than %d deep", maxDepth)
+		p.out.Add(last.at, "", "is nested more than %d deep", maxDepth)
 		return
 	}
 	table = p.descend(table, parts[:len(parts)-1])
 	if old := table.get(last.name); old != nil {
 		line := 0
-		if old.key.known() {
-			line, _ = old.key.src.position(old.key.start)
+		if old.key.Known() {
+			line, _ = old.key.Src.Position(old.key.Start)
 		}
-		p.out.add(last.at, last.name, "is set twice, first in line %d; write it once", line)
+		p.out.Add(last.at, last.name, "is set twice, first in line %d; write it once", line)
 		return
 	}
 	v := p.value(e.Value(), p.valueStart(last.at), depth+1)
@@ -208,9 +197,9 @@ func (p *parser) keyValue(table *node, e *unstable.Node, depth int) {
 
 // valueStart finds where the value after a key begins, for the kinds of value
 // whose range the parser does not record.
-func (p *parser) valueStart(key span) span {
-	text := p.src.text
-	i := key.end
+func (p *parser) valueStart(key input.Span) input.Span {
+	text := p.src.Text
+	i := key.End
 	for i < len(text) && (text[i] == ' ' || text[i] == '\t' || text[i] == '=') {
 		i++
 	}
@@ -221,12 +210,12 @@ func (p *parser) valueStart(key span) span {
 	for end > i && (text[end-1] == ' ' || text[end-1] == '\t') {
 		end--
 	}
-	return span{p.src, i, end}
+	return p.src.Span(i, end)
 }
 
 // value turns a node of the parser into one of the tree; where is its place if
 // the parser did not record one.
-func (p *parser) value(v *unstable.Node, where span, depth int) *node {
+func (p *parser) value(v *unstable.Node, where input.Span, depth int) *node {
 	n := &node{at: where}
 	if v.Raw.Length > 0 && v.Kind != unstable.InlineTable {
 		n.at = p.span(v.Raw)
@@ -260,7 +249,7 @@ func (p *parser) value(v *unstable.Node, where span, depth int) *node {
 func (p *parser) array(n *node, v *unstable.Node, depth int) {
 	n.kind = arrayNode
 	if depth > maxDepth {
-		p.out.add(n.at, "", "is nested more than %d deep", maxDepth)
+		p.out.Add(n.at, "", "is nested more than %d deep", maxDepth)
 		return
 	}
 	it := v.Children()

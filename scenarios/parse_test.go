@@ -9,6 +9,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/input"
 )
 
 // oracle is what go-toml's own decoder makes of a text, in the form of plain.
@@ -78,8 +80,8 @@ func TestTreeHoldsWhatTheTextSays(t *testing.T) {
 }
 
 func treeText(text []byte) (any, bool) {
-	var out collector
-	root := parseTOML(&source{name: "test.toml", text: text}, &out)
+	var out input.Problems
+	root := parseTOML(&input.Source{Name: "test.toml", Text: text}, &out)
 	if root == nil {
 		return nil, false
 	}
@@ -96,22 +98,23 @@ func TestWrongTOML(t *testing.T) {
 	} {
 		_, err := oracle([]byte(text))
 		require.Error(t, err, text)
-		var out collector
-		assert.Nil(t, parseTOML(&source{name: "test.toml", text: []byte(text)}, &out), text)
-		require.NotEmpty(t, out.problems, text)
-		assert.Equal(t, line, out.problems[0].Line, "%q: %s", text, out.problems[0].String())
+		var out input.Problems
+		assert.Nil(t, parseTOML(&input.Source{Name: "test.toml", Text: []byte(text)}, &out), text)
+		require.NotZero(t, out.Len(), text)
+		first := out.All()[0]
+		assert.Equal(t, line, first.Line, "%q: %s", text, first.String())
 	}
 }
 
 // TestPositions: every key and value of a tree stands where the text has it.
 func TestPositions(t *testing.T) {
 	text := "a = 1 # one\n[\"é\".b]\n  \"c d\" = [10, \"x\", [2]]\nd = {e = true}\n[[f]]\ng = 'h'\n"
-	var out collector
-	root := parseTOML(&source{name: "test.toml", text: []byte(text)}, &out)
+	var out input.Problems
+	root := parseTOML(&input.Source{Name: "test.toml", Text: []byte(text)}, &out)
 	require.NotNil(t, root)
-	at := func(s span) string {
-		line, column := s.src.position(s.start)
-		return fmt.Sprintf("%d:%d %s", line, column, s.src.text[s.start:s.end])
+	at := func(s input.Span) string {
+		line, column := s.Src.Position(s.Start)
+		return fmt.Sprintf("%d:%d %s", line, column, s.Src.Text[s.Start:s.End])
 	}
 	b := root.get("é").get("b")
 	assert.Equal(t, "1:1 a", at(root.get("a").key))
@@ -124,16 +127,6 @@ func TestPositions(t *testing.T) {
 	assert.Equal(t, "4:6 e", at(b.get("d").get("e").key))
 	assert.Equal(t, "4:10 true", at(b.get("d").get("e").at))
 	assert.Equal(t, "6:5 'h'", at(root.get("f").items[0].get("g").at))
-}
-
-func TestExcerptOfALongLine(t *testing.T) {
-	line := fmt.Sprintf("%0300d", 7)
-	text, caret := excerpt(line, 300, 1)
-	assert.Len(t, []rune(text), maxLine/2+1)
-	assert.Equal(t, byte('7'), text[len(caret)-1])
-	text, caret = excerpt("\ta\x00b", 4, 1)
-	assert.Equal(t, " a b", text)
-	assert.Equal(t, "   ^", caret)
 }
 
 // FuzzParse: the tree agrees with go-toml's decoder, and what is written from it

@@ -3,19 +3,21 @@ package scenarios
 import (
 	"path/filepath"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // loader is one load of one scenario.
 type loader struct {
-	out     collector
+	out     input.Problems
 	dec     decoder
-	main    *source
+	main    *input.Source
 	root    *node
 	sources int
 	batch   batch
 }
 
-func newLoader(main *source) *loader {
+func newLoader(main *input.Source) *loader {
 	l := &loader{main: main}
 	l.dec = decoder{out: &l.out, bad: map[string]bool{}}
 	return l
@@ -42,7 +44,7 @@ func (l *loader) tables() {
 	for _, key := range []string{"model", "gpu", "cluster", "parallel", "schedule", "training", "memory", "host", "nccl"} {
 		t := l.root.get(key)
 		if t == nil {
-			l.root.put(key, newTable(span{}, span{}))
+			l.root.put(key, newTable(input.Span{}, input.Span{}))
 		} else if t.kind != tableNode {
 			l.dec.fail(t.at, key, "is %s, not a table; write its keys under [%s]", t.kind, key)
 			l.root.put(key, newTable(t.key, t.at))
@@ -84,9 +86,9 @@ func (l *loader) word(t *node, table, key string) *node {
 }
 
 // parse reads a further source into a tree.
-func (l *loader) parse(src *source) *node {
+func (l *loader) parse(src *input.Source) *node {
 	l.sources++
-	src.order = l.sources
+	src.Order = l.sources
 	return parseTOML(src, &l.out)
 }
 
@@ -108,9 +110,9 @@ func (l *loader) gpuPreset() {
 // beside returns the path of the file that a value names, relative to the file
 // in which it stands.
 func (l *loader) beside(n *node) string {
-	dir := l.main.dir
-	if n.at.known() && n.at.src.dir != "" {
-		dir = n.at.src.dir
+	dir := l.main.Dir
+	if n.at.Known() && n.at.Src.Dir != "" {
+		dir = n.at.Src.Dir
 	}
 	if filepath.IsAbs(n.text) {
 		return n.text

@@ -1,40 +1,44 @@
 package scenarios
 
-import "strings"
+import (
+	"strings"
+
+	"trainsim/sim/input"
+)
 
 // set applies --set overrides to the tree, later ones over earlier ones. Their
 // problems are reported at "--set", where the line is the number of the override.
 func (l *loader) set(sets []string) {
-	src := &source{name: "--set", text: []byte(strings.Join(sets, "\n")), order: -1, dir: l.main.dir}
+	src := &input.Source{Name: "--set", Text: []byte(strings.Join(sets, "\n")), Order: -1, Dir: l.main.Dir}
 	start := 0
 	for _, text := range sets {
-		l.setOne(text, span{src, start, start + len(text)})
+		l.setOne(text, src.Span(start, start+len(text)))
 		start += len(text) + 1
 	}
 }
 
 // setOne applies one override.
-func (l *loader) setOne(text string, whole span) {
+func (l *loader) setOne(text string, whole input.Span) {
 	key, value, ok := strings.Cut(text, "=")
 	path := strings.TrimSpace(key)
 	if !ok || path == "" {
-		l.out.add(whole, "", "%q is not key=value; write something like parallel.tp=4", text)
+		l.out.Add(whole, "", "%q is not key=value; write something like parallel.tp=4", text)
 		return
 	}
 	if strings.TrimSpace(value) == "" {
 		l.unset(path)
 		return
 	}
-	middle := whole.start + len(key)
-	n := l.setValue(strings.TrimSpace(value), span{whole.src, middle + 1, whole.end})
-	n.key = span{whole.src, whole.start, middle}
+	middle := whole.Start + len(key)
+	n := l.setValue(strings.TrimSpace(value), whole.Src.Span(middle+1, whole.End))
+	n.key = whole.Src.Span(whole.Start, middle)
 	l.putAt(path, n)
 }
 
 // setValue reads a value as TOML does; what is not TOML is a plain string.
-func (l *loader) setValue(value string, at span) *node {
-	var quiet collector
-	if t := parseTOML(&source{name: "--set", text: []byte("v = " + value)}, &quiet); t != nil && len(t.keys) == 1 {
+func (l *loader) setValue(value string, at input.Span) *node {
+	var quiet input.Problems
+	if t := parseTOML(&input.Source{Name: "--set", Text: []byte("v = " + value)}, &quiet); t != nil && len(t.keys) == 1 {
 		if n := t.get("v"); n != nil {
 			n.place(at)
 			if n.kind != stringNode && n.kind != tableNode && n.kind != arrayNode {
@@ -48,7 +52,7 @@ func (l *loader) setValue(value string, at span) *node {
 }
 
 // place moves a whole tree to one place.
-func (n *node) place(at span) {
+func (n *node) place(at input.Span) {
 	n.key, n.at = at, at
 	for _, k := range n.keys {
 		n.sub[k].place(at)

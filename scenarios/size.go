@@ -14,7 +14,7 @@ const (
 // before anything could overflow.
 func (l *loader) checkSize(cfg *job.Config) {
 	m, s, p := &cfg.Model, &cfg.Schedule, &cfg.Parallel
-	if l.dec.isBad("model") || l.dec.isBad("schedule") || l.dec.isBad("parallel") || len(l.out.problems) > 0 {
+	if l.dec.isBad("model") || l.dec.isBad("schedule") || l.dec.isBad("parallel") || l.out.Len() > 0 {
 		return
 	}
 	sequences := float64(s.MicrobatchSize)

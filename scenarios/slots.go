@@ -5,6 +5,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // slotKeys are the keys of a cluster that are its GPU's wherever the card stands,
@@ -20,8 +21,8 @@ var gpuSlots = sync.OnceValue(func() map[string]*node {
 			continue
 		}
 		file := "clusters/" + name + ".toml"
-		var problems collector
-		cluster := parseTOML(&source{name: file, text: wholePreset("clusters", name)}, &problems)
+		var problems input.Problems
+		cluster := parseTOML(&input.Source{Name: file, Text: wholePreset("clusters", name)}, &problems)
 		if device := cluster.get("gpu"); device != nil {
 			out[device.text] = cluster.only(slotKeys)
 		}
@@ -32,7 +33,7 @@ var gpuSlots = sync.OnceValue(func() map[string]*node {
 // only returns a table of some of a table's keys, as values of a preset without
 // a position.
 func (n *node) only(keys []string) *node {
-	out := newTable(span{}, span{})
+	out := newTable(input.Span{}, input.Span{})
 	for _, k := range keys {
 		if x := n.get(k); x != nil {
 			out.put(k, x.clone())

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
@@ -153,7 +154,7 @@ func InvalidIdentity(err error, version string) string {
 // Reason says in one line what is wrong with a point, without the places in its
 // overrides.
 func Reason(err error) string {
-	all, ok := err.(*Errors)
+	all, ok := err.(*input.Errors)
 	if !ok {
 		return strings.ReplaceAll(err.Error(), "\n", "; ")
 	}

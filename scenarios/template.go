@@ -3,12 +3,13 @@ package scenarios
 import (
 	"io"
 
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
 // Template is the text of a scenario, read once, from which any number of
 // variants is made. It may be used from several goroutines.
-type Template struct{ main source }
+type Template struct{ main input.Source }
 
 // Open reads the text of a scenario: a file, or a built-in one by name. What is
 // wrong with the text itself shows when a variant is made.
@@ -26,7 +27,7 @@ func OpenReader(r io.Reader, name string) (*Template, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Template{source{name: name, dir: ".", text: text}}, nil
+	return &Template{input.Source{Name: name, Dir: ".", Text: text}}, nil
 }
 
 // Load makes a variant: see [LoadWith].

@@ -6,6 +6,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/topo"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
@@ -43,13 +44,13 @@ func (l *loader) topologyError(n *node, text string, err error) {
 	l.dec.bad["cluster"] = true
 	var place *topo.Error
 	if text == n.text || !errors.As(err, &place) || place.Line == 0 {
-		l.out.add(n.at, "cluster.topology", "%v", err)
+		l.out.Add(n.at, "cluster.topology", "%v", err)
 		return
 	}
 	l.sources++
-	src := &source{name: l.beside(n), text: []byte(text), order: l.sources}
-	start := offsetOf(src.text, place.Line, 1)
-	l.out.add(span{src, start, start}, "cluster.topology", "%s", place.Text)
+	src := &input.Source{Name: l.beside(n), Text: []byte(text), Order: l.sources}
+	start := src.Offset(place.Line, 1)
+	l.out.Add(src.Span(start, start), "cluster.topology", "%s", place.Text)
 }
 
 // topologyNode is the matrix as a value of a resolved scenario.

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"slices"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // nodeKind is the kind of value that a node of the tree holds.
@@ -26,9 +28,9 @@ func (k nodeKind) String() string { return nodeKindNames[k] }
 // the order of the text.
 type node struct {
 	kind  nodeKind
-	key   span   // the key or table header that names it
-	at    span   // the value
-	text  string // strings: the content; other scalars: as written
+	key   input.Span // the key or table header that names it
+	at    input.Span // the value
+	text  string     // strings: the content; other scalars: as written
 	bool  bool
 	int   int64
 	float float64
@@ -41,7 +43,7 @@ type node struct {
 	preset, fromSet bool
 }
 
-func newTable(key, at span) *node {
+func newTable(key, at input.Span) *node {
 	return &node{kind: tableNode, key: key, at: at, sub: map[string]*node{}}
 }
 
@@ -84,7 +86,7 @@ func (n *node) table(key string) *node {
 	if t := n.get(key); t != nil && t.kind == tableNode {
 		return t
 	}
-	return newTable(span{}, span{})
+	return newTable(input.Span{}, input.Span{})
 }
 
 // layUnder gives n every key of base that n does not have, tables key by key.

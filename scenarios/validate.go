@@ -8,6 +8,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/memory"
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
@@ -15,9 +16,9 @@ import (
 // nil, or an [*Errors] whose problems have keys and no places.
 func Check(cfg *job.Config) error {
 	l := newLoader(nil)
-	l.root = newTable(span{}, span{})
+	l.root = newTable(input.Span{}, input.Span{})
 	l.validate(cfg)
-	return l.out.err()
+	return l.out.Err()
 }
 
 // validate checks the decoded scenario for what cannot be. A check is left out
@@ -42,7 +43,7 @@ func (l *loader) validate(cfg *job.Config) {
 // checkSlowLinks looks for the slow links in the cluster, once all else is right:
 // only then can it be built.
 func (l *loader) checkSlowLinks(cfg *job.Config) {
-	if len(cfg.Faults.Links) == 0 || len(l.out.problems) > 0 {
+	if len(cfg.Faults.Links) == 0 || l.out.Len() > 0 {
 		return
 	}
 	t, err := interconnect.Build(cfg.Cluster)
@@ -60,33 +61,33 @@ func (l *loader) problem(key string, others []string, format string, args ...any
 			return
 		}
 	}
-	l.out.add(l.place(append([]string{key}, others...)), key, format, args...)
+	l.out.Add(l.place(append([]string{key}, others...)), key, format, args...)
 }
 
 // place returns where to point for a problem with some keys: the first that
 // stands in the scenario or in a --set; else where a preset says it; else the
 // header of its table, in the scenario or a preset; else the start of the scenario.
-func (l *loader) place(keys []string) span {
+func (l *loader) place(keys []string) input.Span {
 	for _, k := range keys {
-		if n := l.root.find(plainPath(k)); n != nil && !n.preset && n.at.known() && n.kind != tableNode {
+		if n := l.root.find(plainPath(k)); n != nil && !n.preset && n.at.Known() && n.kind != tableNode {
 			return n.at
 		}
 	}
 	for _, k := range keys {
-		if n := l.root.find(plainPath(k)); n != nil && n.at.known() && n.kind != tableNode {
+		if n := l.root.find(plainPath(k)); n != nil && n.at.Known() && n.kind != tableNode {
 			return n.at
 		}
 	}
 	for _, theirs := range []bool{false, true} {
 		for _, k := range keys {
 			for path := plainPath(k); path != ""; path = parentOf(path) {
-				if n := l.root.find(path); n != nil && n.key.known() && n.preset == theirs {
+				if n := l.root.find(path); n != nil && n.key.Known() && n.preset == theirs {
 					return n.key
 				}
 			}
 		}
 	}
-	return span{l.main, 0, 0}
+	return l.main.Span(0, 0)
 }
 
 func parentOf(path string) string {

@@ -14,6 +14,7 @@ import (
 	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
@@ -109,7 +110,7 @@ func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison,
 func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plots.Case, error) {
 	runs := make([]*report.Run, len(args))
 	cfgs := make([]*job.Config, len(args))
-	var wrong scenarios.Errors
+	var wrong input.Errors
 	for i, arg := range args {
 		var err error
 		if path, saved := savedRun(arg); saved {
@@ -141,8 +142,8 @@ func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plot
 
 // adopt adds the problems of a scenario to those of others; false if err is
 // something else.
-func adopt(all *scenarios.Errors, err error) bool {
-	invalid, ok := err.(*scenarios.Errors)
+func adopt(all *input.Errors, err error) bool {
+	invalid, ok := err.(*input.Errors)
 	if ok {
 		all.Problems = append(all.Problems, invalid.Problems...)
 	}

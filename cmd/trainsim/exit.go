@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trainsim/scenarios"
+	"trainsim/sim/input"
 	"trainsim/sim/step"
 )
 
@@ -44,7 +44,7 @@ func unrunnable(err error) error { return &coded{exitUnrunnable, err} }
 // exitCode is the one place that maps errors to exit codes.
 func (a *app) exitCode(err error) int {
 	var c *coded
-	var invalid *scenarios.Errors
+	var invalid *input.Errors
 	switch {
 	case err == nil:
 		return exitOK
@@ -65,7 +65,7 @@ func (a *app) exitCode(err error) int {
 // report prints err to stderr and returns the exit code.
 func (a *app) report(cmd *cobra.Command, err error) int {
 	code := a.exitCode(err)
-	var invalid *scenarios.Errors
+	var invalid *input.Errors
 	switch code {
 	case exitOK:
 	case exitInput:
@@ -90,7 +90,7 @@ const errorsSchema = "trainsim.errors/v1"
 
 // reportProblems prints what is wrong with a scenario as the one JSON document
 // when --json asks for one.
-func (a *app) reportProblems(e *scenarios.Errors) {
+func (a *app) reportProblems(e *input.Errors) {
 	if !a.json {
 		return
 	}

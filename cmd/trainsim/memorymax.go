@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
@@ -69,14 +70,14 @@ func (s *search) try(value int) (used float64, fits, valid bool, err error) {
 // named says of problems with the value that is tried, the last override, that
 // they are --max's.
 func (s *search) named(err error) error {
-	var all *scenarios.Errors
+	var all *input.Errors
 	if !errors.As(err, &all) {
 		return err
 	}
-	out := &scenarios.Errors{Dropped: all.Dropped}
+	out := &input.Errors{Dropped: all.Dropped}
 	for _, p := range all.Problems {
 		if p.File == "--set" && p.Line == len(s.sets)+1 {
-			p = scenarios.Problem{File: "--max", Key: p.Key, Text: p.Text}
+			p = input.Problem{File: "--max", Key: p.Key, Text: p.Text}
 		}
 		out.Problems = append(out.Problems, p)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
@@ -179,7 +180,7 @@ func TestInvalidScenariosExit3(t *testing.T) {
 	assert.Equal(t, exitInput, r.code)
 	var doc struct {
 		Schema   string
-		Problems []scenarios.Problem
+		Problems []input.Problem
 	}
 	require.NoError(t, json.Unmarshal([]byte(r.stdout), &doc))
 	assert.Equal(t, errorsSchema, doc.Schema)

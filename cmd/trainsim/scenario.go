@@ -10,6 +10,7 @@ import (
 
 	"trainsim/scenarios"
 	"trainsim/sim/account"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
@@ -47,11 +48,11 @@ func (a *app) load(name string, sets []string) (*job.Config, error) {
 // loadAll reads several scenarios and reports what is wrong with all of them.
 func (a *app) loadAll(names, sets []string) ([]*job.Config, error) {
 	var out []*job.Config
-	var wrong scenarios.Errors
+	var wrong input.Errors
 	taken := map[string]string{}
 	for _, name := range names {
 		cfg, err := a.load(name, sets)
-		var invalid *scenarios.Errors
+		var invalid *input.Errors
 		if errors.As(err, &invalid) {
 			wrong.Problems = append(wrong.Problems, invalid.Problems...)
 			continue

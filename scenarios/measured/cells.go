@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"trainsim/scenarios"
 	"trainsim/sim/input"
 	"trainsim/sim/model"
 )
@@ -41,7 +40,7 @@ func (r *record) skip(column, format string, args ...any) {
 		return
 	}
 	line, col := r.at(column)
-	p := scenarios.Problem{File: r.file, Line: line, Column: col, Key: column, Text: fmt.Sprintf(format, args...)}
+	p := input.Problem{File: r.file, Line: line, Column: col, Key: column, Text: fmt.Sprintf(format, args...)}
 	r.skipped = p.String()
 }
 

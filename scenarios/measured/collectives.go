@@ -8,6 +8,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 )
 
 // Collective is one measured collective: a row of a table like nccl-tests'.
@@ -87,7 +88,7 @@ func ReadCollectives(text []byte, name, cluster string) ([]Collective, error) {
 		return nil, err
 	}
 	if !t.has(collectiveColumns...) {
-		return nil, fileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
+		return nil, input.FileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
 	}
 	var out []Collective
 	err = t.each(func(r *record) { out = append(out, r.collective(cluster)) })

@@ -4,7 +4,7 @@
 // [Read] knows a table by its header: training runs, peak memory of single ranks,
 // kernels or collectives, or what nccl-tests prints. [Predict] fills in the
 // predictions and [NewScore] the errors. A row that is wrong or lacks something is
-// kept, with the reason; a table that is wrong is an [*scenarios.Errors].
+// kept, with the reason; a table that is wrong is an [*input.Errors].
 //
 // Files in reading order: tables.go tells tables apart, score.go and doubts.go
 // score their rows, row.go is one of them. runs.go, job.go and schedule.go make

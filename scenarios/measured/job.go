@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -211,7 +212,7 @@ func (r *record) nodes(cfg *job.Config) {
 
 // check asks the scenario's own checks whether the job can be.
 func (r *record) check(cfg *job.Config) {
-	var wrong *scenarios.Errors
+	var wrong *input.Errors
 	if errors.As(scenarios.Check(cfg), &wrong) {
 		r.skip("id", "%v", &wrong.Problems[0])
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // Lines of what nccl-tests prints (NVIDIA/nccl-tests, README): the operation, the
@@ -49,9 +51,9 @@ func ncclTable(text []byte, name string) ([]byte, error) {
 	}
 	switch {
 	case t.rows > 0 && t.op == "":
-		return nil, fileError(name, "does not say which operation was tested; name the file like the program, as in all_reduce_perf.txt")
+		return nil, input.FileError(name, "does not say which operation was tested; name the file like the program, as in all_reduce_perf.txt")
 	case t.rows > 0 && len(t.hosts) == 0:
-		return nil, fileError(name, "has no lines \"# Rank ... device ...\" that name the GPUs; write all that nccl-tests prints")
+		return nil, input.FileError(name, "has no lines \"# Rank ... device ...\" that name the GPUs; write all that nccl-tests prints")
 	}
 	return out.Bytes(), nil
 }

@@ -85,7 +85,7 @@ func (run *trainingRun) row() Row {
 }
 
 // readRuns reads a table of measured training runs, with the columns of
-// [RunColumns]. A header or quoting that is wrong is an [*scenarios.Errors]; a row
+// [RunColumns]. A header or quoting that is wrong is an [*input.Errors]; a row
 // that is wrong, or whose job cannot be run, is returned with Skipped set.
 func readRuns(text []byte, name string) ([]trainingRun, error) {
 	t, err := openTable(text, name)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/scenarios"
 	"trainsim/sim/account"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -206,7 +206,7 @@ func TestBrokenTablesOfRuns(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, err := readRuns([]byte(test.table), "runs.csv")
-			var all *scenarios.Errors
+			var all *input.Errors
 			require.ErrorAs(t, err, &all)
 			assert.ErrorContains(t, err, test.want)
 		})

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"trainsim/scenarios"
 	"trainsim/sim/input"
 )
 
@@ -34,11 +33,11 @@ func openTable(text []byte, name string) (*table, error) {
 // check reports columns that a table of what does not have, that are missing
 // or stand there twice.
 func (t *table) check(columns []Column, what string) error {
-	var out []scenarios.Problem
+	var out []input.Problem
 	known := columnNames(columns)
 	for i, name := range t.names {
 		line, column := t.csv.FieldPos(i)
-		p := scenarios.Problem{File: t.name, Line: line, Column: column, Key: name}
+		p := input.Problem{File: t.name, Line: line, Column: column, Key: name}
 		switch {
 		case !slices.Contains(known, name):
 			p.Text = "is not a column of a table of " + what + "; " + input.DidYouMean(name, known)
@@ -52,13 +51,13 @@ func (t *table) check(columns []Column, what string) error {
 	for i := range columns {
 		c := &columns[i]
 		if c.Required && !t.has(c.Name) {
-			out = append(out, scenarios.Problem{File: t.name, Line: 1, Column: 1, Key: c.Name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.Name, c.Text)})
+			out = append(out, input.Problem{File: t.name, Line: 1, Column: 1, Key: c.Name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.Name, c.Text)})
 		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
-	return &scenarios.Errors{Problems: out}
+	return &input.Errors{Problems: out}
 }
 
 // each calls f for every record below the header.
@@ -104,18 +103,13 @@ func (h *header) has(names ...string) bool {
 }
 
 // csvError turns a broken file into a problem with its position.
-func csvError(name string, err error) *scenarios.Errors {
+func csvError(name string, err error) *input.Errors {
 	var broken *csv.ParseError
 	switch {
 	case errors.Is(err, io.EOF):
-		return fileError(name, "is empty; write a header line and a row for each run")
+		return input.FileError(name, "is empty; write a header line and a row for each run")
 	case errors.As(err, &broken):
-		return &scenarios.Errors{Problems: []scenarios.Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
+		return &input.Errors{Problems: []input.Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
 	}
-	return fileError(name, "cannot be read: %v", err)
-}
-
-// fileError is a problem with a file as a whole.
-func fileError(file, format string, args ...any) *scenarios.Errors {
-	return &scenarios.Errors{Problems: []scenarios.Problem{{File: file, Text: fmt.Sprintf(format, args...)}}}
+	return input.FileError(name, "cannot be read: %v", err)
 }
