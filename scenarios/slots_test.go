@@ -11,7 +11,7 @@ import (
 // Beside a topology the GPU says what its slots and its driver are, unless the
 // scenario does.
 func TestSlotsOfATopologysGPU(t *testing.T) {
-	const text = "[model]\npreset = \"bert-large\"\n[cluster]\ntopology = \"testdata/topo/a100-4gpu-nv4-4nic.txt\"\ngpu = "
+	const text = "[model]\npreset = \"bert-large\"\n[cluster]\ntopology = \"testdata/topo/l40s-4gpu-2nic.txt\"\ngpu = "
 	for _, test := range []struct {
 		keys  string
 		gen   int
