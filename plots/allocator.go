@@ -22,7 +22,8 @@ const ribbonRows = 18
 // peak or where it ran out of memory, as a ribbon of addresses, wrapped into
 // lines: in use in the colour of its kind, idle in grey, with a stroke where a
 // segment begins. Gaps between segments are left out.
-func Allocator(rec *trace.Recording, rep *report.Report, o chart.Options) (*chart.Figure, error) {
+func Allocator(run *report.Run, o chart.Options) (*chart.Figure, error) {
+	rec, rep := run.Recording, run.Report
 	if rec.Blocks == nil {
 		return nil, errNoSegments
 	}

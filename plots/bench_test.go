@@ -35,10 +35,10 @@ func busyRun() (*trace.Recording, synthetic) {
 func BenchmarkFigures(b *testing.B) {
 	r, y := busyRun()
 	rep := y.report(timeline.Makespan(r))
-	for _, f := range standard {
-		b.Run("figure="+f.name, func(b *testing.B) {
+	for _, f := range Registry(OfRun) {
+		b.Run("figure="+f.Name, func(b *testing.B) {
 			for b.Loop() {
-				fig, err := f.draw(r, rep, chart.Options{})
+				fig, err := f.Draw(&Data{Run: runOf(r, rep)}, chart.Options{})
 				require.NoError(b, err)
 				require.NoError(b, fig.Encode(io.Discard, "png"))
 			}
@@ -46,7 +46,7 @@ func BenchmarkFigures(b *testing.B) {
 	}
 	b.Run("figure=all", func(b *testing.B) {
 		for b.Loop() {
-			_, err := WriteAll(b.TempDir(), r, rep, chart.Options{})
+			_, err := WriteRun(b.TempDir(), runOf(r, rep), chart.Options{})
 			require.NoError(b, err)
 		}
 	})

@@ -28,7 +28,8 @@ func partStyle(p report.StagePart) chart.Style {
 // Breakdown draws where each stage's step goes: computation, what it waits for
 // and the bubble, stacked to the step time. Communication is what is exposed.
 // A report without times per stage is an error.
-func Breakdown(rep *report.Report, o chart.Options) (*chart.Figure, error) {
+func Breakdown(run *report.Run, o chart.Options) (*chart.Figure, error) {
+	rep := run.Report
 	if rep == nil || len(rep.TimePerStage) == 0 {
 		return nil, errNoTimes
 	}

@@ -9,16 +9,7 @@ import (
 
 	"trainsim/plots/chart"
 	"trainsim/sim/report"
-	"trainsim/sim/trace"
 )
-
-// Case is one scenario of a comparison. Without a recording its pipeline
-// cannot be drawn.
-type Case struct {
-	Name      string
-	Report    *report.Report
-	Recording *trace.Recording
-}
 
 const errNoCases = chart.Empty("plots: no report to compare")
 
@@ -28,7 +19,7 @@ const maxCases = 40
 // Compare draws scenarios side by side: left, where the step of each goes, as a
 // mean over its stages; right, the peak memory of its fullest stage by kind
 // with the capacity. More than 40 cases, or none with a report, is an error.
-func Compare(cases []Case, o chart.Options) (*chart.Figure, error) {
+func Compare(cases []report.Case, o chart.Options) (*chart.Figure, error) {
 	if len(cases) > maxCases {
 		return nil, fmt.Errorf("plots: %d scenarios are more than the %d that a figure compares", len(cases), maxCases)
 	}
@@ -51,7 +42,7 @@ type comparison struct {
 	end    float64
 }
 
-func newComparison(cases []Case) *comparison {
+func newComparison(cases []report.Case) *comparison {
 	k := &comparison{}
 	var stages []report.StageMemory
 	for _, c := range cases {

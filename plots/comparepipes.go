@@ -8,6 +8,7 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/plots/gantt"
 	"trainsim/plots/timeline"
+	"trainsim/sim/report"
 )
 
 // pipeRows is about how many rows a comparison of pipelines has room for, all
@@ -18,7 +19,7 @@ const pipeRows = 24
 // time axis. Of a long pipeline stages are left out in equal steps; its first
 // and its last stage are there. Runs without a recording are left out; with none
 // left, or more than 40, it is an error.
-func ComparePipelines(cases []Case, o chart.Options) (*chart.Figure, error) {
+func ComparePipelines(cases []report.Case, o chart.Options) (*chart.Figure, error) {
 	if len(cases) > maxCases {
 		return nil, fmt.Errorf("plots: %d scenarios are more than the %d that a figure compares", len(cases), maxCases)
 	}
@@ -44,7 +45,7 @@ func ComparePipelines(cases []Case, o chart.Options) (*chart.Figure, error) {
 }
 
 // join puts another chart under the rows of g, in up to so many rows.
-func join(g, other *gantt.Chart, c Case, rows int) {
+func join(g, other *gantt.Chart, c report.Case, rows int) {
 	g.End, g.Chunks = max(g.End, other.End), max(g.Chunks, other.Chunks)
 	heading := c.Name
 	if c.Report != nil {

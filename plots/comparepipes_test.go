@@ -24,8 +24,8 @@ func TestPipelinesShareAnAxis(t *testing.T) {
 	}
 	short := &gantt.Chart{End: 1, Chunks: 2, Rows: []gantt.Row{{Label: "s", Boxes: []gantt.Box{{End: 1, Kind: trace.Forward}}}}}
 	all := &gantt.Chart{Chunks: 1}
-	join(all, long, Case{Name: "long"}, 12)
-	join(all, short, Case{Name: "short", Report: &report.Report{StepTime: 1}}, 12)
+	join(all, long, report.Case{Name: "long"}, 12)
+	join(all, short, report.Case{Name: "short", Run: report.Run{Report: &report.Report{StepTime: 1}}}, 12)
 	require.Len(t, all.Rows, 1+12+1+1)
 	assert.Equal(t, "long", all.Rows[0].Heading)
 	assert.Equal(t, "stage 0", all.Rows[1].Label)
@@ -40,7 +40,7 @@ func TestPipelinesShareAnAxis(t *testing.T) {
 func TestEveryPipelineHasItsEnd(t *testing.T) {
 	long, rep := synthetic{pp: 2, m: 4, tp: 1, forward: 200 * sim.Microsecond}.build()
 	short, repShort := synthetic{pp: 2, m: 4, tp: 1, forward: 100 * sim.Microsecond}.build()
-	f, err := ComparePipelines([]Case{{Name: "long", Report: rep, Recording: long}, {Name: "short", Report: repShort, Recording: short}}, chart.Options{})
+	f, err := ComparePipelines([]report.Case{{Name: "long", Run: *runOf(long, rep)}, {Name: "short", Run: *runOf(short, repShort)}}, chart.Options{})
 	require.NoError(t, err)
 	var ends []vg.Length
 	for _, a := range record(f) {
@@ -54,8 +54,8 @@ func TestEveryPipelineHasItsEnd(t *testing.T) {
 }
 
 func TestComparePipelinesNeedsARecording(t *testing.T) {
-	_, err := ComparePipelines([]Case{{Name: "x"}, {Name: "y", Recording: &trace.Recording{}}}, chart.Options{})
+	_, err := ComparePipelines([]report.Case{{Name: "x"}, {Name: "y", Run: *runOf(&trace.Recording{}, nil)}}, chart.Options{})
 	assert.ErrorIs(t, err, gantt.ErrNoActions)
-	_, err = ComparePipelines(make([]Case, maxCases+1), chart.Options{})
+	_, err = ComparePipelines(make([]report.Case, maxCases+1), chart.Options{})
 	assert.ErrorContains(t, err, "more than the 40")
 }

@@ -12,7 +12,7 @@ import (
 	"trainsim/sim/trace"
 )
 
-func ExampleWriteAll() {
+func ExampleWriteRun() {
 	var r trace.Recording
 	lane := r.AddLane(trace.Lane{Rank: 0, Stage: 0, Stream: trace.Actions})
 	r.Add(trace.Span{Start: 0, End: 10 * sim.Millisecond, Lane: lane, Kind: trace.Forward})
@@ -25,7 +25,7 @@ func ExampleWriteAll() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	paths, err := plots.WriteAll(dir, &r, rep, chart.Options{Title: "one GPU", Format: "svg"})
+	paths, err := plots.WriteRun(dir, &report.Run{Report: rep, Recording: &r}, chart.Options{Title: "one GPU", Format: "svg"})
 	for _, p := range paths {
 		fmt.Println(filepath.Base(p))
 	}

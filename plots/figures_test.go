@@ -58,13 +58,13 @@ func exampleSweep() []SweepPoint {
 	return out
 }
 
-func exampleCases() []Case {
-	var out []Case
+func exampleCases() []report.Case {
+	var out []report.Case
 	for i, name := range []string{"13b-tp2-pp4-nvlink", "13b-tp2-pp4-pcie", "a-scenario-with-a-rather-long-name"} {
-		_, rep := synthetic{pp: 2 + 2*i, m: 8, tp: 1, forward: sim.Time(20+10*i) * sim.Millisecond}.build()
-		out = append(out, Case{Name: name, Report: rep})
+		r, rep := synthetic{pp: 2 + 2*i, m: 8, tp: 1, forward: sim.Time(20+10*i) * sim.Millisecond}.build()
+		out = append(out, report.Case{Name: name, Run: *runOf(r, rep)})
 	}
-	return append(out, Case{Name: "not run"})
+	return append(out, report.Case{Name: "not run"})
 }
 
 func exampleSchedule(chunks int) ScheduleChart {
@@ -98,41 +98,61 @@ func outOfMemory() (*trace.Recording, *report.Report) {
 	return r, rep
 }
 
-// everyFigure draws one of each kind.
+// exampleData has one document of each kind.
+func exampleData() *Data {
+	return &Data{
+		Run:      runOf(synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()),
+		Cases:    exampleCases(),
+		Sweep:    SweepChart{"schedule.microbatches", exampleSweep(), 80 << 30},
+		Plan:     examplePlan(64),
+		Score:    ScoreChart{examplePoints(), "step time (s)"},
+		Schedule: exampleSchedule(2),
+		Curves:   exampleCurves(),
+		Topology: pairsChart(),
+	}
+}
+
+// everyFigure draws the whole registry, and what looks different of other data.
 func everyFigure(t testing.TB, o chart.Options) map[string]*chart.Figure {
 	t.Helper()
 	out := map[string]*chart.Figure{}
 	add := func(name string, f *chart.Figure, err error) {
 		require.NoError(t, err, name)
+		assert.NotContains(t, out, name)
 		out[name] = f
 	}
-	r, rep := synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()
+	data := exampleData()
+	for _, e := range Registry() {
+		f, err := e.Draw(data, o)
+		add(e.Name, f, err)
+	}
 	few, fewRep := synthetic{pp: 2, m: 6, tp: 4, forward: 30 * sim.Millisecond}.build()
 	fewRep.Links = []report.Link{{Name: "node0/gpu0/nvlink/out", Utilisation: 0.31, Bytes: 90e9}, {Name: "node0/nic0/tx", Utilisation: 0.12, Bytes: 4e9}}
-	for _, f := range standard {
-		fig, err := f.draw(r, rep, o)
-		add(f.name, fig, err)
-	}
-	f, err := Pipeline(few, fewRep, o)
+	f, err := Pipeline(runOf(few, fewRep), o)
 	add("pipeline-few", f, err)
-	f, err = Links(few, fewRep, o)
+	f, err = Links(runOf(few, fewRep), o)
 	add("links-mean", f, err)
-	r, rep = outOfMemory()
-	f, err = Memory(r, rep, o)
+	full := runOf(outOfMemory())
+	f, err = Memory(full, o)
 	add("memory-oom", f, err)
-	f, err = MemoryStages(rep, o)
+	f, err = MemoryStages(full, o)
 	add("memory-stages-oom", f, err)
-	f, err = Schedule(exampleSchedule(2), o)
-	add("schedule", f, err)
-	f, err = Scatter(examplePoints(), "step time (s)", o)
-	add("scatter", f, err)
-	f, err = BusBW(exampleCurves(), o)
-	add("busbw", f, err)
-	f, err = Sweep("schedule.microbatches", exampleSweep(), 80<<30, o)
-	add("sweep", f, err)
-	f, err = Compare(exampleCases(), o)
-	add("compare", f, err)
+	f, err = Plan(examplePlan(16, 32, 64), o)
+	add("plan-sizes", f, err)
 	return out
+}
+
+// Each entry of the registry is told apart and says what it is for.
+func TestRegistry(t *testing.T) {
+	for _, e := range Registry() {
+		assert.Regexp(t, "^[a-z-]+$", e.Name)
+		assert.Regexp(t, "^[A-Z][^.]+$", e.Caption)
+		_, err := e.Draw(&Data{Run: runOf(nil, nil), Plan: &report.Plan{}}, small)
+		assert.ErrorAs(t, err, new(chart.Empty), e.Name)
+	}
+	for _, e := range Registry(OfSweep, OfPlan) {
+		assert.Contains(t, []Document{OfSweep, OfPlan}, e.Of)
+	}
 }
 
 // The pictures, decoded and compared with a tolerance for another rasteriser.
@@ -167,7 +187,7 @@ func TestSameBytesTwice(t *testing.T) {
 	for _, format := range chart.Formats {
 		first, second := everyFigure(t, small), everyFigure(t, small)
 		for name, f := range first {
-			if format != "png" && name != "pipeline" && name != "scatter" {
+			if format != "png" && name != "pipeline" && name != "score" {
 				continue
 			}
 			var a, b bytes.Buffer
@@ -178,14 +198,14 @@ func TestSameBytesTwice(t *testing.T) {
 	}
 }
 
-func TestWriteAll(t *testing.T) {
+func TestWriteRun(t *testing.T) {
 	r, rep := synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()
 	dir := filepath.Join(t.TempDir(), "new", "figures")
-	paths, err := WriteAll(dir, r, rep, chart.Options{Width: 640, Height: 360, Format: "svg"})
+	paths, err := WriteRun(dir, runOf(r, rep), chart.Options{Width: 640, Height: 360, Format: "svg"})
 	require.NoError(t, err)
 	var want []string
-	for _, f := range standard {
-		want = append(want, filepath.Join(dir, f.name+".svg"))
+	for _, f := range Registry(OfRun) {
+		want = append(want, filepath.Join(dir, f.Name+".svg"))
 	}
 	assert.Equal(t, want, paths)
 	entries, err := os.ReadDir(dir)
@@ -194,35 +214,35 @@ func TestWriteAll(t *testing.T) {
 }
 
 // A run without data for a figure leaves it out.
-func TestWriteAllOfLittle(t *testing.T) {
-	paths, err := WriteAll(t.TempDir(), nil, nil, small)
+func TestWriteRunOfLittle(t *testing.T) {
+	paths, err := WriteRun(t.TempDir(), runOf(nil, nil), small)
 	require.NoError(t, err)
 	assert.Empty(t, paths)
 	_, rep := synthetic{pp: 2, m: 2, tp: 1, forward: sim.Second}.build()
-	paths, err = WriteAll(t.TempDir(), &trace.Recording{}, rep, small)
+	paths, err = WriteRun(t.TempDir(), runOf(&trace.Recording{}, rep), small)
 	require.NoError(t, err)
 	assert.Len(t, paths, 2)
 }
 
 func TestEmptyFiguresAreErrors(t *testing.T) {
 	empty := &trace.Recording{}
-	_, err := Pipeline(empty, nil, small)
+	_, err := Pipeline(runOf(empty, nil), small)
 	assert.ErrorIs(t, err, gantt.ErrNoActions)
-	_, err = Memory(empty, nil, small)
+	_, err = Memory(runOf(empty, nil), small)
 	assert.ErrorIs(t, err, errNoMemory)
-	_, err = MemoryStages(&report.Report{}, small)
+	_, err = MemoryStages(runOf(nil, &report.Report{}), small)
 	assert.ErrorIs(t, err, errNoStages)
-	_, err = Breakdown(nil, small)
+	_, err = Breakdown(runOf(nil, nil), small)
 	assert.ErrorIs(t, err, errNoTimes)
-	_, err = Links(empty, &report.Report{}, small)
+	_, err = Links(runOf(empty, &report.Report{}), small)
 	assert.ErrorIs(t, err, errNoLinks)
-	_, err = Scatter([]Point{{0, 1, ""}}, "x", small)
+	_, err = Scatter(ScoreChart{Points: []Point{{0, 1, ""}}}, small)
 	assert.ErrorIs(t, err, errNoPoints)
 	_, err = BusBW([]Curve{{Size: []float64{1}}}, small)
 	assert.ErrorIs(t, err, errNoCurves)
-	_, err = Sweep("x", nil, 0, small)
+	_, err = Sweep(SweepChart{Axis: "x"}, small)
 	assert.ErrorIs(t, err, errNoSweep)
-	_, err = Compare([]Case{{}}, small)
+	_, err = Compare([]report.Case{{}}, small)
 	assert.ErrorIs(t, err, errNoCases)
 	_, err = Schedule(ScheduleChart{}, small)
 	assert.ErrorIs(t, err, errNoTasks)

@@ -25,8 +25,8 @@ func FuzzDrawSavedRun(f *testing.F) {
 		if err != nil {
 			return
 		}
-		for _, fig := range standard {
-			drawn, err := fig.draw(run.Recording, run.Report, chart.Options{Width: 320, Height: 320})
+		for _, fig := range Registry(OfRun) {
+			drawn, err := fig.Draw(&Data{Run: run}, chart.Options{Width: 320, Height: 320})
 			if err == nil {
 				record(drawn)
 			}

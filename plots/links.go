@@ -13,7 +13,6 @@ import (
 	"trainsim/plots/chart"
 	"trainsim/plots/timeline"
 	"trainsim/sim/report"
-	"trainsim/sim/trace"
 )
 
 const errNoLinks = chart.Empty("plots: neither the recording nor the report has links with load to draw")
@@ -23,7 +22,8 @@ const errNoLinks = chart.Empty("plots: neither the recording nor the report has 
 // another GPU) count as one sort, and every sort is shown before a second of
 // one. Without link counters the report's mean use is drawn; without that as
 // well, the error says so.
-func Links(r *trace.Recording, rep *report.Report, o chart.Options) (*chart.Figure, error) {
+func Links(run *report.Run, o chart.Options) (*chart.Figure, error) {
+	r, rep := run.Recording, run.Report
 	end := timeline.End(r)
 	loads := timeline.LinkLoads(r)
 	if len(loads) == 0 || end <= 0 {

@@ -16,7 +16,8 @@ const errNoMemory = chart.Empty("plots: the recording has no memory counters to 
 // stacked by kind, what the caching allocator reserves, and the capacity, with
 // the phases of the rank's schedule above. A recording without memory counters
 // is an error.
-func Memory(r *trace.Recording, rep *report.Report, o chart.Options) (*chart.Figure, error) {
+func Memory(run *report.Run, o chart.Options) (*chart.Figure, error) {
+	r, rep := run.Recording, run.Report
 	m, err := memoryOf(r, rep)
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 func TestSizeInPixels(t *testing.T) {
 	r, rep := outOfMemory()
 	for _, o := range []chart.Options{{}, {Width: 321, Height: 777}, {Width: 2000, Height: 400}} {
-		f, err := Memory(r, rep, o)
+		f, err := Memory(runOf(r, rep), o)
 		require.NoError(t, err)
 		var b bytes.Buffer
 		require.NoError(t, f.Encode(&b, "png"))
@@ -45,13 +45,13 @@ func TestTitlesSayTheScenario(t *testing.T) {
 }
 
 // Where figures cannot be written, or as asked, is an error.
-func TestWriteAllRefuses(t *testing.T) {
+func TestWriteRunRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f.png")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	_, err := WriteAll(path, nil, nil, small)
+	_, err := WriteRun(path, runOf(nil, nil), small)
 	assert.ErrorContains(t, err, path)
 	for _, bad := range []chart.Options{{Width: -1}, {Height: 1e9}, {Width: 100}, {Format: "jpg"}} {
-		_, err = WriteAll(t.TempDir(), nil, nil, bad)
+		_, err = WriteRun(t.TempDir(), runOf(nil, nil), bad)
 		assert.Error(t, err)
 	}
 }

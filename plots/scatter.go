@@ -12,6 +12,12 @@ import (
 	"trainsim/plots/chart"
 )
 
+// ScoreChart is a comparison of predictions with measurements.
+type ScoreChart struct {
+	Points   []Point
+	Quantity string // what is compared, with its unit: "step time (s)"
+}
+
 // Point is one measured run and what was predicted for it, in the same unit.
 type Point struct {
 	Measured, Predicted float64
@@ -26,19 +32,19 @@ const errNoPoints = chart.Empty("plots: no point with a positive measurement and
 
 // Scatter draws predictions over measurements on logarithmic axes, with the
 // diagonal, a band of 5 % on either side and a colour and shape a family in the
-// order of appearance. Quantity names what is compared, "step time (s)" for example.
+// order of appearance.
 // Points that are not positive and finite are left out; if none is left, that
 // is an error.
-func Scatter(points []Point, quantity string, o chart.Options) (*chart.Figure, error) {
-	s := newScatter(points, quantity)
+func Scatter(c ScoreChart, o chart.Options) (*chart.Figure, error) {
+	s := newScatter(c.Points, c.Quantity)
 	if len(s.points) == 0 {
 		return nil, errNoPoints
 	}
 	title := o.Title
 	if title == "" {
-		title = "predicted and measured " + quantity
+		title = "predicted and measured " + c.Quantity
 	}
-	return chart.New(o, chart.Page{Title: title, Subtitle: s.facts(len(points)), Legend: s.legend(), Body: s.body})
+	return chart.New(o, chart.Page{Title: title, Subtitle: s.facts(len(c.Points)), Legend: s.legend(), Body: s.body})
 }
 
 type scatter struct {

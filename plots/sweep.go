@@ -11,6 +11,13 @@ import (
 	"trainsim/sim/report"
 )
 
+// SweepChart is a sweep along one axis.
+type SweepChart struct {
+	Axis     string // what X of the points is, "schedule.microbatches" for example
+	Points   []SweepPoint
+	Capacity float64 // of the GPUs' memory, bytes, drawn with it; 0 if unknown
+}
+
 // SweepPoint is one run of a sweep.
 type SweepPoint struct {
 	X      string // value of what varies along the axis, as written
@@ -46,20 +53,19 @@ const (
 // each, with a line a series. Numbers on the axis keep their distances, on a
 // logarithmic scale where they span a factor of 8; other values stand in the
 // order of appearance. The knee of each line, from which on less than 5 % is to
-// be gained, is ringed. Of many series the fastest are drawn. Axis names what X
-// is, "schedule.microbatches" for example; capacity (bytes, 0 if unknown) is
-// drawn with the memory.
-func Sweep(axis string, points []SweepPoint, capacity float64, o chart.Options) (*chart.Figure, error) {
+// be gained, is ringed. Of many series the fastest are drawn.
+func Sweep(c SweepChart, o chart.Options) (*chart.Figure, error) {
+	points := c.Points
 	if len(points) > maxSweep {
 		points = points[:maxSweep]
 	}
-	s := newSweep(axis, points, capacity)
+	s := newSweep(c.Axis, points, c.Capacity)
 	if !(s.steps > 0) && !(s.memory > 0) {
 		return nil, errNoSweep
 	}
 	title := o.Title
 	if title == "" {
-		title = "sweep of " + axis
+		title = "sweep of " + c.Axis
 	}
 	return chart.New(o, chart.Page{Title: title, Subtitle: s.facts(), Legend: s.legend(), Body: s.body})
 }

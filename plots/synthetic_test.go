@@ -16,6 +16,11 @@ type synthetic struct {
 	links     int
 }
 
+// runOf is a run of a recording and a report.
+func runOf(r *trace.Recording, rep *report.Report) *report.Run {
+	return &report.Run{Report: rep, Recording: r}
+}
+
 type op struct {
 	kind trace.Kind
 	mb   int

@@ -85,7 +85,7 @@ func (c *compareCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // show prints the comparison, writes it and draws it.
-func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison, options []chart.Options) error {
+func (c *compareCommand) show(cases []report.Case, comparison *report.Comparison, options []chart.Options) error {
 	var err error
 	if c.json {
 		err = c.writeJSON(comparison)
@@ -98,16 +98,12 @@ func (c *compareCommand) show(cases []plots.Case, comparison *report.Comparison,
 	if err != nil {
 		return err
 	}
-	err = c.drawFigure(filepath.Join(c.out, "compare"), options, func(o chart.Options) (*chart.Figure, error) { return plots.Compare(cases, o) })
-	if err != nil {
-		return err
-	}
-	return c.drawFigure(filepath.Join(c.out, "compare-pipelines"), options, func(o chart.Options) (*chart.Figure, error) { return plots.ComparePipelines(cases, o) })
+	return c.drawAll(c.out, options, plots.OfComparison, &plots.Data{Cases: cases})
 }
 
 // cases reads or simulates what is to be compared. All scenarios are read
 // before the first is simulated.
-func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plots.Case, error) {
+func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]report.Case, error) {
 	runs := make([]*report.Run, len(args))
 	cfgs := make([]*job.Config, len(args))
 	var wrong input.Errors
@@ -125,8 +121,7 @@ func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plot
 	if len(wrong.Problems) > 0 {
 		return nil, &wrong
 	}
-	cases := make([]plots.Case, len(args))
-	for i, arg := range args {
+	for i := range args {
 		if runs[i] == nil {
 			run, err := c.simulate(ctx, cfgs[i])
 			if err != nil {
@@ -134,10 +129,8 @@ func (c *compareCommand) cases(ctx context.Context, args, sets []string) ([]plot
 			}
 			runs[i] = run
 		}
-		cases[i] = plots.Case{Name: caseName(runs[i], arg), Report: runs[i].Report, Recording: runs[i].Recording}
 	}
-	distinguish(cases, args)
-	return cases, nil
+	return report.Cases(runs, args), nil
 }
 
 // adopt adds the problems of a scenario to those of others; false if err is
@@ -170,32 +163,4 @@ func (c *compareCommand) simulate(ctx context.Context, cfg *job.Config) (*report
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	return &report.Run{Report: report.New(res, scenarios.Resolved(cfg), version), Recording: res.Recording}, nil
-}
-
-// caseName is the scenario's name.
-func caseName(run *report.Run, arg string) string {
-	if m, ok := run.Report.Scenario.(map[string]any); ok {
-		if name, ok := m["name"].(string); ok && name != "" {
-			return name
-		}
-	}
-	return arg
-}
-
-// distinguish gives cases of one name the argument as their name, and a number
-// where that is the same too.
-func distinguish(cases []plots.Case, args []string) {
-	count := map[string]int{}
-	for i := range cases {
-		count[cases[i].Name]++
-	}
-	seen := map[string]int{}
-	for i := range cases {
-		if count[cases[i].Name] > 1 {
-			cases[i].Name = args[i]
-		}
-		if seen[cases[i].Name]++; seen[cases[i].Name] > 1 {
-			cases[i].Name = fmt.Sprintf("%s (%d)", cases[i].Name, seen[cases[i].Name])
-		}
-	}
 }

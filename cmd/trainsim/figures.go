@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
 
+	"trainsim/plots"
 	"trainsim/plots/chart"
 )
 
@@ -63,6 +65,17 @@ func (o *figureFlags) options() ([]chart.Options, error) {
 		return nil, usagef("--format names no format; write %s", strings.Join(chart.Formats, ", "))
 	}
 	return out, nil
+}
+
+// drawAll writes the figures of a document to dir.
+func (a *app) drawAll(dir string, options []chart.Options, of plots.Document, data *plots.Data) error {
+	for _, e := range plots.Registry(of) {
+		err := a.drawFigure(filepath.Join(dir, e.Name), options, func(o chart.Options) (*chart.Figure, error) { return e.Draw(data, o) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drawFigure writes one figure in every format to path without its ending. A

@@ -259,7 +259,7 @@ func (a *app) writePlan(dir string, plan *report.Plan, options []chart.Options) 
 		}
 	}
 	a.notef("wrote %s and plan.json", filepath.Join(dir, "plan.csv"))
-	return a.drawFigure(filepath.Join(dir, "plan"), options, func(o chart.Options) (*chart.Figure, error) { return plots.Plan(plan, o) })
+	return a.drawAll(dir, options, plots.OfPlan, &plots.Data{Plan: plan})
 }
 
 // show prints the plan and what became of the layouts.

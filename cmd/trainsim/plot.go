@@ -83,7 +83,7 @@ func (a *app) readRun(path string) (*report.Run, error) {
 
 // draw writes the figures of a run to dir and says on stderr which.
 func (a *app) draw(dir string, run *report.Run, o chart.Options) error {
-	paths, err := plots.WriteAll(dir, run.Recording, run.Report, o)
+	paths, err := plots.WriteRun(dir, run, o)
 	for _, p := range paths {
 		a.notef("wrote %s", p)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/plots"
 	"trainsim/scenarios"
 )
 
@@ -104,4 +105,13 @@ func visible(shown, output string) string {
 	}
 	now := strings.SplitAfter(output, "\n")
 	return strings.Join(now[:min(n, len(now))], "") + "...\n"
+}
+
+// The README says how to read each figure that a command writes by itself.
+func TestReadmeExplainsTheFigures(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(moduleRoot, "README.md"))
+	require.NoError(t, err)
+	for _, e := range plots.Registry(plots.OfRun, plots.OfComparison, plots.OfSweep, plots.OfPlan) {
+		assert.Contains(t, string(text), "**`"+e.Name+".png`**", e.Caption)
+	}
 }

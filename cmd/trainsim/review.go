@@ -13,16 +13,6 @@ import (
 	"trainsim/sim/report/text"
 )
 
-// captions of the standard figures, in the order of a review.
-var captions = []struct{ name, text string }{
-	{"pipeline", "What the pipeline does over the step"},
-	{"breakdown", "Where the step of each stage goes"},
-	{"memory-stages", "What fills each stage's memory at its peak"},
-	{"memory", "Memory over the step"},
-	{"allocator", "What the fullest GPU's allocator holds, address by address"},
-	{"links", "Links over the step"},
-}
-
 // writeReview writes the folder of --report: README.md, the figures and the
 // resolved scenario, ready to attach to a design review.
 func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool) error {
@@ -35,7 +25,7 @@ func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool)
 	}
 	var files []string
 	for _, o := range r.options {
-		paths, err := plots.WriteAll(dir, run.Recording, run.Report, o)
+		paths, err := plots.WriteRun(dir, run, o)
 		if err != nil {
 			return err
 		}
@@ -67,15 +57,15 @@ func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool)
 // first: PNG and SVG before PDF.
 func reviewFigures(files []string) []text.MarkdownFigure {
 	var out []text.MarkdownFigure
-	for _, c := range captions {
+	for _, e := range plots.Registry(plots.OfRun) {
 		var names []string
 		for _, format := range chart.Formats {
-			if name := c.name + "." + format; slices.Contains(files, name) {
+			if name := e.Name + "." + format; slices.Contains(files, name) {
 				names = append(names, name)
 			}
 		}
 		if len(names) > 0 {
-			out = append(out, text.MarkdownFigure{File: names[0], Caption: c.text, Also: names[1:]})
+			out = append(out, text.MarkdownFigure{File: names[0], Caption: e.Caption, Also: names[1:]})
 		}
 	}
 	return out

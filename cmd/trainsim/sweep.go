@@ -262,7 +262,7 @@ func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSumm
 		if o.Title == "" {
 			o.Title = doc.Scenario + ": sweep of " + axis
 		}
-		return plots.Sweep(axis, points, capacity, o)
+		return plots.Sweep(plots.SweepChart{Axis: axis, Points: points, Capacity: capacity}, o)
 	})
 }
 

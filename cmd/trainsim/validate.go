@@ -151,7 +151,7 @@ func (v *validateCommand) draw(score *report.Score) error {
 	if len(points) == 0 {
 		quantity, points = "memory (GiB)", memoryPoints(score.Rows)
 	}
-	fig, err := plots.Scatter(points, quantity, chart.Options{})
+	fig, err := plots.Scatter(plots.ScoreChart{Points: points, Quantity: quantity}, chart.Options{})
 	if err != nil {
 		return err
 	}
