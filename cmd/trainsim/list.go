@@ -6,35 +6,44 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"trainsim/plots"
 	"trainsim/scenarios"
 	"trainsim/schedule/kinds"
 )
 
-const schedulesKind = "schedules"
+// Kinds of what is built in that no file holds.
+const (
+	schedulesKind = "schedules"
+	figuresKind   = "figures"
+)
+
+// allKinds lists what there is to list.
+func allKinds() []string { return append(scenarios.ListKinds(), schedulesKind, figuresKind) }
 
 // newListCommand is `trainsim list`.
 func newListCommand(a *app) *cobra.Command {
-	kinds := append(scenarios.ListKinds(), schedulesKind)
 	cmd := &cobra.Command{
 		Use:   "list KIND [NAME]",
 		Short: "List what is built in, or print one of it",
-		Long: `list shows the built-in scenarios, models, gpus, clusters or schedules. With
-the name of one it prints that file, a preset with all that it takes from the one
-on which it stands, with the sources of its figures.`,
+		Long: `list shows the built-in scenarios, models, gpus, clusters or schedules, or the
+figures that commands draw. With the name of one it prints that file, a preset with
+all that it takes from the one on which it stands, with the sources of its figures.`,
 		Example: `  trainsim list gpus
   trainsim list scenarios 70b-tp4-pp2 >my.toml`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: completeList,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if len(args) == 2 && args[0] != schedulesKind {
-				return a.printSource(args[0], args[1])
-			}
-			if len(args) == 2 {
+			switch {
+			case len(args) == 2 && args[0] == schedulesKind:
 				return a.printSchedule(args[1])
+			case len(args) == 2 && args[0] == figuresKind:
+				return a.printFigure(args[1])
+			case len(args) == 2:
+				return a.printSource(args[0], args[1])
 			}
 			entries, err := listEntries(args[0])
 			if err != nil {
-				return usagef("there is nothing of kind %q to list%s", args[0], didYouMean(args[0], kinds))
+				return usagef("there is nothing of kind %q to list%s", args[0], didYouMean(args[0], allKinds()))
 			}
 			if a.json {
 				return a.writeJSON(entries)
@@ -47,12 +56,19 @@ on which it stands, with the sources of its figures.`,
 }
 
 // listEntries returns the entries of a kind, the schedules in the order of
-// their families.
+// their families, the figures in that of the registry.
 func listEntries(kind string) ([]scenarios.Entry, error) {
-	if kind != schedulesKind {
+	var out []scenarios.Entry
+	switch kind {
+	case figuresKind:
+		for _, e := range plots.Registry() {
+			out = append(out, scenarios.Entry{Name: e.Name, Description: fmt.Sprintf("%s (trainsim %s)", e.Caption, e.Of)})
+		}
+		return out, nil
+	case schedulesKind:
+	default:
 		return scenarios.List(kind)
 	}
-	var out []scenarios.Entry
 	for _, k := range kinds.All() {
 		out = append(out, scenarios.Entry{Name: k.Name, Description: k.Summary})
 	}
@@ -108,10 +124,27 @@ func (a *app) printSchedule(name string) error {
 	return nil
 }
 
+// printFigure says what one figure shows and which command draws it.
+func (a *app) printFigure(name string) error {
+	var names []string
+	for _, e := range plots.Registry() {
+		if e.Name != name {
+			names = append(names, e.Name)
+			continue
+		}
+		if a.json {
+			return a.writeJSON(map[string]string{"name": e.Name, "description": e.Caption, "command": string(e.Of)})
+		}
+		_, err := fmt.Fprintf(a.stdout, "%s: %s\n  drawn by: trainsim %s\n", e.Name, e.Caption, e.Of)
+		return err
+	}
+	return usagef("there is no figure %q%s", name, didYouMean(name, names))
+}
+
 // completeList completes the kind, then the name.
 func completeList(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) == 0 {
-		return append(scenarios.ListKinds(), schedulesKind), cobra.ShellCompDirectiveNoFileComp
+		return allKinds(), cobra.ShellCompDirectiveNoFileComp
 	}
 	entries, _ := listEntries(args[0])
 	var names []string

@@ -256,7 +256,7 @@ func TestFolderNames(t *testing.T) {
 }
 
 func TestListAndExplain(t *testing.T) {
-	for _, kind := range append(scenarios.ListKinds(), "schedules") {
+	for _, kind := range allKinds() {
 		r := trainsim("list", kind)
 		assert.Equal(t, exitOK, r.code)
 		for line := range strings.Lines(r.stdout) {
@@ -274,6 +274,8 @@ func TestListAndExplain(t *testing.T) {
 	assert.Contains(t, published, "vtrain-a100-80gb   vTrain (Bang et al. 2024) ")
 	assert.NotContains(t, published, "dgx-h100")
 	assert.Contains(t, trainsim("list", "schedules", "1F1B").stdout, "1f1b: ")
+	assert.Contains(t, trainsim("list", "figures", "links").stdout, "drawn by: trainsim run")
+	assert.Contains(t, trainsim("list", "figures", "lonks").stderr, `did you mean "links"`)
 	assert.Contains(t, trainsim("list", "gpuss").stderr, `did you mean "gpus"?`)
 	assert.Equal(t, exitUsage, trainsim("list", "models", "nothing-like-it").code)
 	assert.Equal(t, exitUsage, trainsim("list", "schedules", "nothing-like-it").code)
