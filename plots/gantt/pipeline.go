@@ -34,7 +34,7 @@ func Pipeline(r *trace.Recording) (*Chart, error) {
 		g.Rows = append(g.Rows, Row{Label: stageLabel(s, i, len(stages)), Boxes: actions})
 		for k, boxes := range streams[1:] {
 			if total(boxes) > g.End/200 {
-				g.Rows = append(g.Rows, Row{Label: streamLabel(k+1, len(stages)), Thin: true, Boxes: boxes})
+				g.Rows = append(g.Rows, Row{Label: streamLabel(trace.Stream(k+1), len(stages)), Thin: true, Boxes: boxes})
 			}
 		}
 		for _, b := range actions {
@@ -51,14 +51,15 @@ const fewStages = 2
 // rowStreams is how many streams of a stage may have a row, actions first.
 const rowStreams = int(trace.NumStreams)
 
-var streamLabels = [rowStreams]string{"", "kernels", "tp stream", "pp stream", "dp stream", "cp stream"}
-
 // streamLabel names a row under a rank where there is room.
-func streamLabel(stream, stages int) string {
-	if stages > 8 {
+func streamLabel(stream trace.Stream, stages int) string {
+	switch {
+	case stages > 8:
 		return ""
+	case stream == trace.Compute:
+		return "kernels"
 	}
-	return streamLabels[stream]
+	return stream.String() + " stream"
 }
 
 // stageLabel names every row, or every n-th where rows are too low for text.
