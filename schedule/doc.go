@@ -1,5 +1,5 @@
 // Package schedule holds pipeline-parallel schedules: what they are, and how
-// they are checked, measured, written and drawn.
+// they are checked, measured, read and written.
 //
 // A [Program] is what every pipeline rank of a training step executes: one
 // ordered list of [Action] a rank. Package schedule/kinds makes one from a
@@ -31,9 +31,8 @@
 // # Reading order
 //
 //   - action.go, program.go: what a rank does, and which stage its chunks are
-//   - kind.go, options.go, costs.go, system.go, counts.go: what a schedule is
-//     built from, and which counts are refused
-//   - summary.go, gantt.go: a program and its times as JSON and as a chart
+//   - kind.go, options.go, costs.go, costfile.go, system.go, counts.go: what a
+//     schedule is built from, and which counts are refused
 //   - execute.go, measure.go: times, idle time, live activations, messages
 //   - csvread.go, csvcell.go, csvplace.go, csvwrite.go: files in torch's notation
 //   - systems.go, dualpipecomm.go, comm.go, idle.go: sends and receives in the
@@ -41,6 +40,7 @@
 //   - check.go, deadlock.go, commcheck.go: whether a program can run
 //   - wiring.go: the placement as tables, for all that replay a program
 //
-// To add a schedule, see package schedule/kinds. To add a training system's
+// To add a schedule, see package schedule/kinds; a form in which one is shown,
+// package schedule/draw. To add a training system's
 // order of sends and receives, add it to system.go and to [Program.LowerAs].
 package schedule

@@ -3,7 +3,6 @@ package schedule_test
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"trainsim/schedule"
@@ -36,26 +35,6 @@ func Example() {
 	// Output:
 	// 1f1b: makespan 66, bubble 27.3 % of it, rank 0 starts F0 F1 F2 F3 B0 F4
 	// interleaved: makespan 57, bubble 15.8 % of it, rank 0 starts F0.0 F1.0 F2.0 F3.0 F0.1 F1.1
-}
-
-func ExampleProgram_Gantt() {
-	p, err := kinds.Build(context.Background(), "zb-h1", schedule.Options{Ranks: 2, Microbatches: 3})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	r, err := p.Execute(schedule.UnitCosts())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := p.Gantt(os.Stdout, r, schedule.GanttOptions{Width: 40}); err != nil {
-		fmt.Println(err)
-	}
-	// Output:
-	// rank 0 F0==F1==....I0--W0~~F2==I1--W1~~I2--W2~~
-	// rank 1 ....F0==I0--F1==I1--W0~~F2==I2--W1~~W2~~
-	//        |0                  |5                  |10
 }
 
 func ExampleParseCSV() {

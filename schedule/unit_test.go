@@ -24,12 +24,6 @@ func TestNames(t *testing.T) {
 	require.Equal(t, "System(9)", System(9).String())
 }
 
-func TestRoundStep(t *testing.T) {
-	for x, want := range map[float64]float64{1: 1, 1.5: 2, 3: 5, 7: 10, 0.03: 0.05, 120: 200} {
-		require.InEpsilon(t, want, roundStep(x), 1e-12)
-	}
-}
-
 // TestPlacements: Owner is the inverse of Stage, and Prev and Next step
 // through the stages.
 func TestPlacements(t *testing.T) {

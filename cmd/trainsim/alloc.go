@@ -79,25 +79,30 @@ func (a *app) allocReplay(cmd *cobra.Command, path string, f *replayFlags) error
 	if err != nil {
 		return err
 	}
-	var results []replayed
+	var results []snapshot.Comparison
 	for _, r := range recordings {
-		p := replayed{recording: r}
+		c := snapshot.Comparison{Recording: r}
 		for _, o := range runs {
 			out, err := r.Replay(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
-			p.runs = append(p.runs, out)
+			c.Replays = append(c.Replays, out)
 		}
-		results = append(results, p)
+		results = append(results, c)
 	}
-	if err := a.showReplays(results); err != nil || f.snapshot == "" {
+	if a.json {
+		err = a.writeJSON(snapshot.NewReport(results))
+	} else {
+		err = snapshot.WriteText(a.stdout, results)
+	}
+	if err != nil || f.snapshot == "" {
 		return err
 	}
 	if len(results) != 1 {
 		return usagef("--snapshot writes one replay and %s has %d; choose one with --device", path, len(results))
 	}
-	last := results[0].runs[len(results[0].runs)-1]
+	last := results[0].Replays[len(runs)-1]
 	return a.writeFile(f.snapshot, func(w io.Writer) error { return snapshot.WritePickle(w, last.Snapshot) })
 }
 

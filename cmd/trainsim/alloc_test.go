@@ -51,11 +51,11 @@ func TestAllocReplayCapacity(t *testing.T) {
 func TestAllocReplayJSON(t *testing.T) {
 	r := trainsim("alloc", "replay", "--json", filepath.Join(snapshots, "python.json"), "--conf", "max_split_size_mb:20")
 	require.Equal(t, exitOK, r.code, r.stderr)
-	var doc allocReport
+	var doc snapshot.Report
 	d := json.NewDecoder(strings.NewReader(r.stdout))
 	d.DisallowUnknownFields()
 	require.NoError(t, d.Decode(&doc))
-	require.Equal(t, allocSchema, doc.Schema)
+	require.Equal(t, "trainsim.alloc/v1", doc.Schema)
 	require.Len(t, doc.Recordings, 1)
 	require.Len(t, doc.Recordings[0].Replays, 2)
 	run := doc.Recordings[0].Replays[0]
@@ -125,10 +125,4 @@ func TestAllocReplayErrors(t *testing.T) {
 		assert.Contains(t, r.stderr, c.want)
 		assert.Empty(t, r.stdout, c.args)
 	}
-}
-
-func TestCountsAreWorded(t *testing.T) {
-	assert.Equal(t, "1 entry", counted(1, "entry", "entries"))
-	assert.Equal(t, "0 entries", counted(0, "entry", "entries"))
-	assert.Equal(t, "12 entries", counted(12, "entry", "entries"))
 }

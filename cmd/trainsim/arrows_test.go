@@ -21,6 +21,7 @@ var arrows = map[string][]string{
 	"schedule":           {},
 	"schedule/vshape":    {"schedule"},
 	"schedule/kinds":     {"schedule", "schedule/vshape"},
+	"schedule/draw":      {"schedule"},
 	"sim/trace":          {"sim"},
 	"interconnect":       {"sim", "sim/gpu/generation"},
 	"interconnect/nccl":  {"sim", "sim/gpu/generation", "interconnect"},
@@ -54,7 +55,7 @@ var arrows = map[string][]string{
 	},
 	"plots": {"sim/trace", "sim/report", "plots/chart", "plots/timeline", "plots/gantt"},
 	"cmd/trainsim": {
-		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
+		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "schedule/draw", "interconnect", "memory",
 		"memory/snapshot", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report",
 		"scenarios", "scenarios/measured", "plots", "plots/chart", "sim/report/text", "scenarios/calibrate",
 		"interconnect/nccl", "interconnect/topo", "interconnect/bench",

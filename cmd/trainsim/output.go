@@ -84,3 +84,15 @@ func encodeJSON(w io.Writer, v any) error {
 	e.SetIndent("", "  ")
 	return e.Encode(v)
 }
+
+// terminalWidth returns the columns of the terminal on stdout, 0 without one.
+func terminalWidth() int {
+	if !isTerminal(os.Stdout) {
+		return 0
+	}
+	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}

@@ -1,18 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
+	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/schedule"
+	"trainsim/schedule/draw"
 	"trainsim/schedule/kinds"
+	"trainsim/sim/trace"
 )
 
 // scheduleFlags are the flags of `trainsim schedule`.
@@ -119,8 +124,10 @@ func (f *scheduleFlags) resolve(a *app) error {
 	if err != nil {
 		return badInput(fmt.Errorf("%s: %w", f.costFile, cause(err)))
 	}
-	f.options.Costs.PerStage, err = parseStageCosts(f.costFile, data)
-	return err
+	if f.options.Costs.PerStage, err = schedule.ReadStageCosts(bytes.NewReader(data), f.costFile); err != nil {
+		return badInput(err)
+	}
+	return nil
 }
 
 // countFlags are the flags that a schedule read from a file has no use for.
@@ -167,16 +174,81 @@ func (f *scheduleFlags) suggestKind(name string) string {
 	return didYouMean(name, names)
 }
 
-// terminalWidth returns the columns of the terminal on stdout, 0 without one.
-func terminalWidth() int {
-	if !isTerminal(os.Stdout) {
-		return 0
-	}
-	width, _, err := term.GetSize(int(os.Stdout.Fd()))
+// showSchedule runs the program under the costs and writes it as --format says.
+func (a *app) showSchedule(p *schedule.Program, f *scheduleFlags) error {
+	r, err := p.Execute(f.options.Costs)
 	if err != nil {
-		return 0
+		return usagef("%w", err)
 	}
-	return width
+	out := f.out
+	figure := slices.Contains(chart.Formats, f.format)
+	switch {
+	case out == "" && figure:
+		out = p.Kind + "." + f.format
+	case out == "":
+		out = "-"
+	}
+	err = a.writeFile(out, func(w io.Writer) error { return f.write(w, p, r) })
+	if err == nil && out != "-" {
+		a.notef("wrote %s", out)
+	}
+	return err
+}
+
+// write writes the program in one format.
+func (f *scheduleFlags) write(w io.Writer, p *schedule.Program, r *schedule.Result) error {
+	switch f.format {
+	case "json":
+		return encodeJSON(w, draw.Summarise(p, r))
+	case "csv":
+		return p.WriteCSV(w)
+	case "comm-csv":
+		return p.WriteCommCSV(w)
+	case "lists":
+		return draw.Lists(w, p)
+	case "comm":
+		lists, err := p.LowerAs(f.options.System)
+		if err != nil {
+			return usagef("%w", err)
+		}
+		return draw.Steps(w, p, lists)
+	case "text":
+		return draw.Text(w, p, r, f.drawing(p))
+	}
+	figure, err := plots.Schedule(f.chart(p, r), chart.Options{})
+	if err != nil {
+		return err
+	}
+	return figure.Encode(w, f.format)
+}
+
+// drawing says how the text is drawn: as wide as asked for, or as the terminal
+// is beside the labels.
+func (f *scheduleFlags) drawing(p *schedule.Program) draw.Options {
+	o := draw.Options{Costs: f.options.Costs, CostFile: f.costFile, Width: f.width, Color: f.color == "always"}
+	if o.Width == 0 {
+		label := len("rank ") + len(strconv.Itoa(p.Ranks-1)) + 1
+		o.Width = max(0, terminalWidth()-label)
+	}
+	if f.color == "auto" {
+		o.Color = (f.out == "" || f.out == "-") && isTerminal(os.Stdout) && os.Getenv("NO_COLOR") == ""
+	}
+	return o
+}
+
+var actionKinds = map[schedule.Op]trace.Kind{
+	schedule.Forward: trace.Forward, schedule.Backward: trace.Backward,
+	schedule.BackwardInput: trace.BackwardInput, schedule.BackwardWeight: trace.BackwardWeight,
+}
+
+// chart turns the program into what plots draws.
+func (f *scheduleFlags) chart(p *schedule.Program, r *schedule.Result) plots.ScheduleChart {
+	c := plots.ScheduleChart{Name: draw.Title(p, f.drawing(p)), Subtitle: draw.Subtitle(r)}
+	for _, s := range draw.Spans(p, r, f.options.Costs) {
+		c.Tasks = append(c.Tasks, plots.Task{Rank: s.Rank, Start: s.Start, End: s.End, Kind: actionKinds[s.Action.Op],
+			Microbatch: int(s.Action.Microbatch), Chunk: int(s.Action.Chunk)})
+	}
+	return c
 }
 
 // completeSchedules completes files and the names of the schedules.

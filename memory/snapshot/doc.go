@@ -10,6 +10,7 @@
 //
 // # Reading order
 //
+//   - report.go, text.go: replays side by side, as JSON and as a table
 //   - recording.go: what a file holds
 //   - replay.go, replaytrace.go: what a replay does and counts
 //   - rewind.go, rangemap.go: the state at the beginning of a trace

@@ -1,4 +1,6 @@
-package schedule
+package draw
+
+import "trainsim/schedule"
 
 // Summary is a program and its times in the form in which they are written as
 // JSON. Times are in the unit of the costs.
@@ -24,8 +26,8 @@ type Summary struct {
 	WeightVersions []int     `json:"weight_versions"`
 }
 
-// Summary returns the program with the times that Execute gave for it.
-func (p *Program) Summary(r *Result) Summary {
+// Summarise returns a program with the times that Execute gave for it.
+func Summarise(p *schedule.Program, r *schedule.Result) Summary {
 	s := Summary{
 		Schedule: p.Kind, Ranks: p.Ranks, Microbatches: p.Microbatches, Chunks: p.Chunks,
 		Ops:      make([][]string, p.Ranks),

@@ -1,4 +1,4 @@
-package schedule
+package draw
 
 import (
 	"bytes"
@@ -7,33 +7,29 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"trainsim/schedule"
 )
 
-// GanttOptions say how a Gantt chart is drawn on a terminal.
-type GanttOptions struct {
-	Width int  // most columns for the whole makespan; 0: 120
-	Color bool // ANSI colours by operation; micro-batches of chunk 0 bright
-}
-
-// Gantt draws the program over time, a line for each rank. Each action begins
-// with its letter and micro-batch (and chunk, where a rank has several), of
-// which the end is left out where there is no room; forwards are filled with "=", input gradients and fused
-// backwards with "-", weight gradients with "~", overlapped pairs with "#",
-// and idle time with ".".
-func (p *Program) Gantt(w io.Writer, r *Result, o GanttOptions) error {
-	if o.Width <= 0 {
-		o.Width = 120
+// Gantt draws a program over time, a line for each rank, on at most width
+// columns (0: 120), with ANSI colours by operation if asked for. Each action
+// begins with its letter and micro-batch (and chunk, where a rank has several),
+// of which the end is left out where there is no room; forwards are filled with
+// "=", input gradients and fused backwards with "-", weight gradients with "~",
+// overlapped pairs with "#", and idle time with ".".
+func Gantt(w io.Writer, p *schedule.Program, r *schedule.Result, width int, color bool) error {
+	if width <= 0 {
+		width = 120
 	}
-	o.Width = wholeColumns(r.Makespan, o.Width)
+	width = wholeColumns(r.Makespan, width)
 	label := len("rank ") + len(strconv.Itoa(p.Ranks-1))
 	for rank := range p.Lists {
-		row := p.ganttRow(rank, r, o.Width)
+		row := newGanttRow(p, r, rank, width)
 		name := fmt.Sprintf("%-*s ", label, "rank "+strconv.Itoa(rank))
-		if _, err := io.WriteString(w, name+row.text(o.Color)+"\n"); err != nil {
+		if _, err := io.WriteString(w, name+row.text(color)+"\n"); err != nil {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(w, "%*s %s\n", label, "", timeAxis(r.Makespan, o.Width))
+	_, err := fmt.Fprintf(w, "%*s %s\n", label, "", timeAxis(r.Makespan, width))
 	return err
 }
 
@@ -58,15 +54,14 @@ var ganttColors = [...]string{"2", "34", "33", "32", "35", "36"}
 
 var ganttFills = [...]byte{'.', '=', '-', '~', '-', '#'}
 
-func (p *Program) ganttRow(rank int, r *Result, width int) ganttRow {
+func newGanttRow(p *schedule.Program, r *schedule.Result, rank, width int) ganttRow {
 	row := ganttRow{chars: bytes.Repeat([]byte{'.'}, width), colors: make([]byte, width)}
 	list := p.Lists[rank]
 	tokens := p.Tokens(rank)
 	for i, k := 0, 0; i < len(list); k++ {
-		n := unit(list, i)
-		style := byte(list[i].Op) + 1
-		if n > 1 {
-			style = byte(len(ganttFills) - 1)
+		n, style := 1, byte(list[i].Op)+1
+		if list[i].Pair {
+			n, style = 2, byte(len(ganttFills)-1)
 		}
 		from := column(r.Start[rank][i], r.Makespan, width)
 		to := column(r.End[rank][i], r.Makespan, width)

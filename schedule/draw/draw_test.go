@@ -1,4 +1,4 @@
-package schedule_test
+package draw_test
 
 import (
 	"encoding/json"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/schedule"
+	"trainsim/schedule/draw"
 	"trainsim/schedule/kinds"
 )
 
@@ -25,7 +26,7 @@ func built(t *testing.T, kind string, o schedule.Options, c schedule.Costs) (*sc
 // TestSummaryKeys: the JSON form holds what the command promises.
 func TestSummaryKeys(t *testing.T) {
 	p, r := built(t, "pipedream", schedule.Options{Ranks: 2, Microbatches: 3}, schedule.UnitCosts())
-	data, err := json.Marshal(p.Summary(r))
+	data, err := json.Marshal(draw.Summarise(p, r))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"schedule":"pipedream","p":2,"m":3,"v":1,
 		"ops":[["F0","F1","B0","F2","B1","B2"],["F0","B0","F1","B1","F2","B2"]],
@@ -42,7 +43,7 @@ func TestGanttDrawsEveryAction(t *testing.T) {
 		260: "F0.0======F1.0======",
 	} {
 		var b strings.Builder
-		require.NoError(t, p.Gantt(&b, r, schedule.GanttOptions{Width: width}))
+		require.NoError(t, draw.Gantt(&b, p, r, width, false))
 		lines := strings.Split(b.String(), "\n")
 		require.Len(t, lines, 6)
 		require.True(t, strings.HasPrefix(lines[0], "rank 0 "+want), "%s\n%s", want, lines[0])
@@ -51,8 +52,8 @@ func TestGanttDrawsEveryAction(t *testing.T) {
 		}
 	}
 	var plain, colored strings.Builder
-	require.NoError(t, p.Gantt(&plain, r, schedule.GanttOptions{}))
-	require.NoError(t, p.Gantt(&colored, r, schedule.GanttOptions{Color: true}))
+	require.NoError(t, draw.Gantt(&plain, p, r, 0, false))
+	require.NoError(t, draw.Gantt(&colored, p, r, 0, true))
 	require.Contains(t, colored.String(), "\x1b[36m")
 	require.Equal(t, plain.String(), regexp.MustCompile("\x1b\\[[0-9]+m").ReplaceAllString(colored.String(), ""))
 }
@@ -61,7 +62,7 @@ func TestGanttDrawsEveryAction(t *testing.T) {
 func TestGanttOfNothing(t *testing.T) {
 	p, r := built(t, "1f1b", schedule.Options{Ranks: 2, Microbatches: 2}, schedule.Costs{})
 	var b strings.Builder
-	require.NoError(t, p.Gantt(&b, r, schedule.GanttOptions{Width: 10}))
+	require.NoError(t, draw.Gantt(&b, p, r, 10, false))
 	require.Equal(t, "rank 0 ..........\nrank 1 ..........\n       0\n", b.String())
 	require.Zero(t, r.BubbleOverIdeal())
 	require.Zero(t, r.BubbleOverTotal())
