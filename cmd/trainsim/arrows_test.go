@@ -17,7 +17,7 @@ var arrows = map[string][]string{
 	"sim/input":          {},
 	"sim/gpu":            {"sim", "sim/gpu/generation"},
 	"sim/gpu/generation": {"sim"},
-	"sim/model":          {"sim", "sim/gpu"},
+	"sim/model":          {"sim", "sim/input", "sim/gpu"},
 	"schedule":           {},
 	"schedule/vshape":    {"schedule"},
 	"schedule/kinds":     {"schedule", "schedule/vshape"},

@@ -18,9 +18,10 @@
 // Another kind of layer is a type with the methods of Layer, and a Family that
 // puts it into a Stack. Files, to read in this order:
 //
-//	config.go, problems.go           the keys of a model and what is wrong with them
+//	config.go, complete.go           the keys of a model
+//	problems.go, layout.go           what is wrong with them, alone and under a layout
 //	spec.go                          a model cut for one rank and micro-batch
-//	layer.go                         layers, stacks, runs and families
+//	layer.go, stack.go               layers and families; stacks and runs of layers
 //	op.go                            operators, tensors and chunks: what comes out
 //	chunk.go, checkpoint.go          a chunk is built of its layers
 //	builder.go, fsdp.go              what layers build with; gathered parameters

@@ -28,30 +28,13 @@ type Work struct {
 	Routed float64
 }
 
-// Stack is the layers of a model, in order.
-type Stack struct {
-	// Embedding and Head are the ends, nil where there is none.
-	Embedding, Head Layer
-	// Blocks are the layers between them, which pipeline stages share out.
-	Blocks []Block
-}
-
-// Block is equal layers that follow each other.
-type Block struct {
-	Layer Layer
-	Count int64
-}
-
-// Run is layers that follow each other, with the ends where they are among them.
-type Run struct {
-	First, Layers int
-	Embeds, Ends  bool
-}
-
 // Family is a kind of model: what the keys of a configuration mean.
 type Family interface {
 	// Problems returns every way in which the configuration describes no model.
 	Problems(c *Config) []Problem
+	// Misfits returns every reason for which the model cannot be cut as a layout
+	// says.
+	Misfits(c *Config, l *Layout) []Misfit
 	// Stack returns the layers of the model.
 	Stack(c *Config) Stack
 }
@@ -62,47 +45,3 @@ var families = map[string]Family{"": transformer{}}
 // Register adds a kind of model under a name for Config.Family. It is for a
 // package's initialisation.
 func Register(name string, f Family) { families[name] = f }
-
-// stack returns the layers of the model.
-func (c *Config) stack() Stack { return families[c.Family].Stack(c) }
-
-// at returns the layer of an index. Behind the last one all are like it: costs
-// are asked for more layers of a kind than a model has.
-func (s *Stack) at(index int) Layer {
-	left := int64(index)
-	for i := range s.Blocks {
-		if left < s.Blocks[i].Count {
-			return s.Blocks[i].Layer
-		}
-		left -= s.Blocks[i].Count
-	}
-	return s.Blocks[len(s.Blocks)-1].Layer
-}
-
-// units returns the layers of a run, with its ends.
-func (s *Stack) units(r Run) []Block {
-	var out []Block
-	if r.Embeds && s.Embedding != nil {
-		out = append(out, Block{s.Embedding, 1})
-	}
-	from, to := int64(r.First), int64(r.First+r.Layers)
-	for _, b := range s.Blocks {
-		if n := min(to, b.Count) - max(from, 0); n > 0 {
-			out = append(out, Block{b.Layer, n})
-		}
-		from, to = from-b.Count, to-b.Count
-	}
-	if r.Ends && s.Head != nil {
-		out = append(out, Block{s.Head, 1})
-	}
-	return out
-}
-
-// all returns the run of the whole model.
-func (s *Stack) all() Run {
-	r := Run{Embeds: true, Ends: true}
-	for _, b := range s.Blocks {
-		r.Layers += int(b.Count)
-	}
-	return r
-}
