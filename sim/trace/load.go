@@ -40,16 +40,6 @@ func ReadSaved(rd io.Reader, schema string, report any) (*Recording, error) {
 	return rec, nil
 }
 
-// DecodeJSON reads what EncodeJSON wrote. What is malformed, out of range or
-// beyond the limits of a saved run is an error, however large the input is.
-func DecodeJSON(rd io.Reader) (*Recording, error) {
-	r, err := newDecoder(rd).recording()
-	if err != nil {
-		return nil, fmt.Errorf("trace: not a recording: %w", err)
-	}
-	return r, nil
-}
-
 // decoder walks a document value by value. The reader under it gives at most
 // maxValue bytes a value, so that one endless value cannot fill the memory.
 type decoder struct {
@@ -245,7 +235,8 @@ func (r *Recording) renumber(names []string) error {
 	kinds := make([]Kind, len(names))
 	same := true
 	for i, n := range names {
-		if err := kinds[i].UnmarshalText([]byte(n)); err != nil {
+		var err error
+		if kinds[i], err = kindNamed(n); err != nil {
 			return err
 		}
 		same = same && int(kinds[i]) == i

@@ -7,22 +7,10 @@ import (
 
 var counterNames = [...]string{"memory_by_kind", "memory_reserved", "link_rate"}
 
-// String returns the counter kind's name in saved runs.
-func (k CounterKind) String() string {
-	if int(k) < len(counterNames) {
-		return counterNames[k]
-	}
-	return "unknown"
-}
-
-// MarshalText writes the kind's name. A kind that does not exist is an error.
-func (k Kind) MarshalText() ([]byte, error) { return marshalName("kind", kindNames[:], int(k)) }
-
-// UnmarshalText reads a kind's name, "forward" for example.
-func (k *Kind) UnmarshalText(text []byte) error {
-	i, err := unmarshalName("kind", kindNames[:], text)
-	*k = Kind(i)
-	return err
+// kindNamed returns the kind of a name, "forward" for example.
+func kindNamed(name string) (Kind, error) {
+	i, err := unmarshalName("kind", kindNames[:], []byte(name))
+	return Kind(i), err
 }
 
 // MarshalText writes the stream's name. A stream that does not exist is an error.

@@ -44,7 +44,7 @@ func WriteSaved(w io.Writer, schema string, report any, r *Recording) error {
 	}
 	bw := bufio.NewWriterSize(w, 1<<16)
 	fmt.Fprintf(bw, "{\"schema\":%s,\n\"report\":%s,\n\"recording\":", quote(schema), body) //nolint:errcheck // bufio keeps the error for Flush
-	if err := r.EncodeJSON(bw); err != nil {
+	if err := r.encodeJSON(bw); err != nil {
 		return err
 	}
 	bw.WriteString("}\n") //nolint:errcheck // as above
@@ -54,10 +54,10 @@ func WriteSaved(w io.Writer, schema string, report any, r *Recording) error {
 	return nil
 }
 
-// EncodeJSON writes the recording alone, as WriteSaved embeds it. A recording
-// that DecodeJSON would refuse (a span on a lane that does not exist, more than
+// encodeJSON writes the recording alone, as WriteSaved embeds it. A recording
+// that ReadSaved would refuse (a span on a lane that does not exist, more than
 // MaxSpans spans) is an error.
-func (r *Recording) EncodeJSON(w io.Writer) error {
+func (r *Recording) encodeJSON(w io.Writer) error {
 	if err := r.check(); err != nil {
 		return err
 	}

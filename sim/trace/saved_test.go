@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 
@@ -30,9 +31,12 @@ func sample() *Recording {
 func encode(t testing.TB, r *Recording) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, r.EncodeJSON(&b))
+	require.NoError(t, r.encodeJSON(&b))
 	return b.Bytes()
 }
+
+// decode reads what encode wrote.
+func decode(rd io.Reader) (*Recording, error) { return newDecoder(rd).recording() }
 
 func TestSavedRoundTrip(t *testing.T) {
 	big := sample()
@@ -43,7 +47,7 @@ func TestSavedRoundTrip(t *testing.T) {
 	for name, r := range map[string]*Recording{"empty": {}, "small": sample(), "several blocks": big} {
 		t.Run(name, func(t *testing.T) {
 			text := encode(t, r)
-			back, err := DecodeJSON(bytes.NewReader(text))
+			back, err := decode(bytes.NewReader(text))
 			require.NoError(t, err)
 			assert.Equal(t, r.Len(), back.Len())
 			assert.Equal(t, len(r.Samples()), len(back.Samples()))
@@ -53,7 +57,7 @@ func TestSavedRoundTrip(t *testing.T) {
 }
 
 func TestDecodedRecordingGoesOn(t *testing.T) {
-	back, err := DecodeJSON(bytes.NewReader(encode(t, sample())))
+	back, err := decode(bytes.NewReader(encode(t, sample())))
 	require.NoError(t, err)
 	assert.Equal(t, uint32(0), back.Name("F0"))
 	assert.Equal(t, uint32(2), back.Name("new"))
@@ -62,7 +66,7 @@ func TestDecodedRecordingGoesOn(t *testing.T) {
 // A file keeps its meaning when its list of kinds is ordered differently.
 func TestKindsGoByName(t *testing.T) {
 	text := strings.Replace(string(encode(t, sample())), `"forward","backward"`, `"backward","forward"`, 1)
-	back, err := DecodeJSON(strings.NewReader(text))
+	back, err := decode(strings.NewReader(text))
 	require.NoError(t, err)
 	for s := range back.Spans {
 		assert.Equal(t, Backward, s.Kind)
@@ -98,17 +102,17 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			require.Contains(t, good, c.old)
-			_, err := DecodeJSON(strings.NewReader(strings.Replace(good, c.old, c.new, 1)))
+			_, err := decode(strings.NewReader(strings.Replace(good, c.old, c.new, 1)))
 			require.Error(t, err)
 			assert.ErrorContains(t, err, c.want)
 		})
 	}
 	for i := range len(good) {
-		_, err := DecodeJSON(strings.NewReader(good[:i]))
+		_, err := decode(strings.NewReader(good[:i]))
 		require.Error(t, err, "cut after %d bytes", i)
 	}
 	for _, text := range []string{"", "null", "[]", "7", "{", `{"spans":[null]}`, "{\"spans\":[{}]}"} {
-		_, err := DecodeJSON(strings.NewReader(text))
+		_, err := decode(strings.NewReader(text))
 		assert.Error(t, err, text)
 	}
 }
@@ -128,13 +132,13 @@ func (e *endless) Read(p []byte) (int, error) {
 }
 
 func TestEndlessValueIsAnError(t *testing.T) {
-	_, err := DecodeJSON(&endless{})
+	_, err := decode(&endless{})
 	assert.ErrorContains(t, err, "longer than 16 MiB")
 }
 
 func TestLongBlockIsAnError(t *testing.T) {
 	text := `{"spans":[{"start":[` + strings.Repeat("0,", maxBlockRows) + `0]}]}`
-	_, err := DecodeJSON(strings.NewReader(text))
+	_, err := decode(strings.NewReader(text))
 	assert.ErrorIs(t, err, errRows)
 }
 
@@ -165,7 +169,7 @@ func TestEncodeRefusesWhatCannotBeReadBack(t *testing.T) {
 	} {
 		r := sample()
 		add(r)
-		assert.Error(t, r.EncodeJSON(&bytes.Buffer{}), name)
+		assert.Error(t, r.encodeJSON(&bytes.Buffer{}), name)
 	}
 }
 
@@ -176,17 +180,17 @@ func TestFailedWritesAreErrors(t *testing.T) {
 	}
 }
 
-func FuzzDecodeJSON(f *testing.F) {
+func FuzzDecode(f *testing.F) {
 	f.Add(encode(f, sample()))
 	f.Add(encode(f, &Recording{}))
 	f.Add([]byte(`{"spans":[{"start":[1],"duration":[9223372036854775807]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := DecodeJSON(bytes.NewReader(data))
+		r, err := decode(bytes.NewReader(data))
 		if err != nil {
 			return
 		}
 		text := encode(t, r)
-		back, err := DecodeJSON(bytes.NewReader(text))
+		back, err := decode(bytes.NewReader(text))
 		require.NoError(t, err)
 		assert.Equal(t, string(text), string(encode(t, back)))
 		require.NoError(t, WriteChrome(&bytes.Buffer{}, r))
@@ -209,7 +213,7 @@ func BenchmarkSaved(b *testing.B) {
 	b.Run("decode", func(b *testing.B) {
 		b.SetBytes(int64(len(text)))
 		for b.Loop() {
-			_, err := DecodeJSON(bytes.NewReader(text))
+			_, err := decode(bytes.NewReader(text))
 			require.NoError(b, err)
 		}
 	})
