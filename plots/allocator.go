@@ -18,11 +18,11 @@ const errNoSegments = chart.Empty("plots: the recording has no allocator's segme
 // ribbonRows is over how many lines the addresses are wrapped.
 const ribbonRows = 18
 
-// Allocator draws every block of the fullest device's caching allocator, at its
+// allocator draws every block of the fullest device's caching allocator, at its
 // peak or where it ran out of memory, as a ribbon of addresses, wrapped into
 // lines: in use in the colour of its kind, idle in grey, with a stroke where a
 // segment begins. Gaps between segments are left out.
-func Allocator(run *report.Run, o chart.Options) (*chart.Figure, error) {
+func allocator(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	rec, rep := run.Recording, run.Report
 	if rec.Blocks == nil {
 		return nil, errNoSegments

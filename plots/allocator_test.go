@@ -22,7 +22,7 @@ func twoSegments() *trace.Recording {
 
 // Areas of colour are the shares of the bytes.
 func TestAllocatorAreas(t *testing.T) {
-	fig, err := Allocator(runOf(twoSegments(), nil), chart.Options{})
+	fig, err := allocator(runOf(twoSegments(), nil), chart.Options{})
 	require.NoError(t, err)
 	var first, second bytes.Buffer
 	require.NoError(t, fig.Encode(&first, "png"))
@@ -47,8 +47,8 @@ func TestAllocatorAreas(t *testing.T) {
 }
 
 func TestAllocatorWithoutSegments(t *testing.T) {
-	_, err := Allocator(runOf(&trace.Recording{}, nil), chart.Options{})
+	_, err := allocator(runOf(&trace.Recording{}, nil), chart.Options{})
 	assert.ErrorIs(t, err, errNoSegments)
-	_, err = Allocator(runOf(twoSegments(), nil), chart.Options{Width: 1})
+	_, err = allocator(runOf(twoSegments(), nil), chart.Options{Width: 1})
 	assert.Error(t, err)
 }

@@ -25,10 +25,10 @@ func partStyle(p report.StagePart) chart.Style {
 	return s
 }
 
-// Breakdown draws where each stage's step goes: computation, what it waits for
+// breakdown draws where each stage's step goes: computation, what it waits for
 // and the bubble, stacked to the step time. Communication is what is exposed.
 // A report without times per stage is an error.
-func Breakdown(run *report.Run, o chart.Options) (*chart.Figure, error) {
+func breakdown(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	rep := run.Report
 	if rep == nil || len(rep.TimePerStage) == 0 {
 		return nil, errNoTimes
@@ -36,7 +36,7 @@ func Breakdown(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	if len(rep.TimePerStage) > chart.MaxRows {
 		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(rep.TimePerStage), chart.MaxRows)
 	}
-	b := &breakdown{stages: rep.TimePerStage}
+	b := &stepBars{stages: rep.TimePerStage}
 	for _, s := range b.stages {
 		b.end = max(b.end, s.Step, sumOf(s))
 	}
@@ -51,7 +51,7 @@ func Breakdown(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	})
 }
 
-type breakdown struct {
+type stepBars struct {
 	stages []report.StageTime
 	end    float64
 }
@@ -64,7 +64,7 @@ func sumOf(s report.StageTime) float64 {
 	return sum
 }
 
-func (b *breakdown) legend() []chart.LegendEntry {
+func (b *stepBars) legend() []chart.LegendEntry {
 	var out []chart.LegendEntry
 	for _, p := range report.StageParts {
 		if slices.ContainsFunc(b.stages, func(s report.StageTime) bool { return *p.Of(&s) > 0 }) {
@@ -75,7 +75,7 @@ func (b *breakdown) legend() []chart.LegendEntry {
 	return out
 }
 
-func (b *breakdown) body(c draw.Canvas, t chart.Theme) {
+func (b *stepBars) body(c draw.Canvas, t chart.Theme) {
 	u := chart.TimeUnit(b.end)
 	labels := make([]string, len(b.stages))
 	for i := 0; i < len(labels); i += chart.EveryRow(len(labels)) {
@@ -88,7 +88,7 @@ func (b *breakdown) body(c draw.Canvas, t chart.Theme) {
 	p.Draw(draw.Crop(c, 0, -t.Pt(14), 0, 0))
 }
 
-func (b *breakdown) drawBars(c draw.Canvas, p *plot.Plot, t chart.Theme) {
+func (b *stepBars) drawBars(c draw.Canvas, p *plot.Plot, t chart.Theme) {
 	half := chart.BarHalf(c, t, len(b.stages))
 	for i := range b.stages {
 		drawParts(c, p, t, &b.stages[i], sumOf(b.stages[i]), c.Y(p.Y.Norm(-float64(i))), half)

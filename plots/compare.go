@@ -16,10 +16,10 @@ const errNoCases = chart.Empty("plots: no report to compare")
 // maxCases is how many bars a comparison has room for.
 const maxCases = 40
 
-// Compare draws scenarios side by side: left, where the step of each goes, as a
+// compare draws scenarios side by side: left, where the step of each goes, as a
 // mean over its stages; right, the peak memory of its fullest stage by kind
 // with the capacity. More than 40 cases, or none with a report, is an error.
-func Compare(cases []report.Case, o chart.Options) (*chart.Figure, error) {
+func compare(cases []report.Case, o chart.Options) (*chart.Figure, error) {
 	if len(cases) > maxCases {
 		return nil, fmt.Errorf("plots: %d scenarios are more than the %d that a figure compares", len(cases), maxCases)
 	}
@@ -81,7 +81,7 @@ func (k *comparison) facts() string {
 func (k *comparison) body(c draw.Canvas, t chart.Theme) {
 	cut := c.Size().X * 0.58
 	left, right := draw.Crop(c, 0, cut-c.Size().X, 0, 0), draw.Crop(c, cut+t.Pt(24), -t.Pt(14), 0, 0)
-	times := breakdown{stages: k.times}
+	times := stepBars{stages: k.times}
 	legend := chart.DrawLegend(left, t, times.legend())
 	if k.memory.top > 0 {
 		legend = max(legend, chart.DrawLegend(right, t, k.memory.legend()))
@@ -107,7 +107,7 @@ func (k *comparison) drawTimes(c draw.Canvas, t chart.Theme) {
 	p := k.rows(t, "time ("+u.Name+"), communication where it is exposed", true, c.Size().X)
 	p.X.Min, p.X.Max = 0, k.end*1.12
 	p.X.Tick.Marker = chart.LinearTicks(k.end, u, 7)
-	b := breakdown{stages: k.times, end: k.end}
+	b := stepBars{stages: k.times, end: k.end}
 	p.Add(t.Grid(true, false), chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) {
 		b.drawBars(c, p, t)
 		sty := t.Style(13, true)

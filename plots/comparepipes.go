@@ -15,11 +15,11 @@ import (
 // cases together.
 const pipeRows = 24
 
-// ComparePipelines draws the pipelines of several runs under each other on one
+// comparePipelines draws the pipelines of several runs under each other on one
 // time axis. Of a long pipeline stages are left out in equal steps; its first
 // and its last stage are there. Runs without a recording are left out; with none
 // left, or more than 40, it is an error.
-func ComparePipelines(cases []report.Case, o chart.Options) (*chart.Figure, error) {
+func comparePipelines(cases []report.Case, o chart.Options) (*chart.Figure, error) {
 	if len(cases) > maxCases {
 		return nil, fmt.Errorf("plots: %d scenarios are more than the %d that a figure compares", len(cases), maxCases)
 	}

@@ -40,7 +40,7 @@ func TestPipelinesShareAnAxis(t *testing.T) {
 func TestEveryPipelineHasItsEnd(t *testing.T) {
 	long, rep := synthetic{pp: 2, m: 4, tp: 1, forward: 200 * sim.Microsecond}.build()
 	short, repShort := synthetic{pp: 2, m: 4, tp: 1, forward: 100 * sim.Microsecond}.build()
-	f, err := ComparePipelines([]report.Case{{Name: "long", Run: *runOf(long, rep)}, {Name: "short", Run: *runOf(short, repShort)}}, chart.Options{})
+	f, err := comparePipelines([]report.Case{{Name: "long", Run: *runOf(long, rep)}, {Name: "short", Run: *runOf(short, repShort)}}, chart.Options{})
 	require.NoError(t, err)
 	var ends []vg.Length
 	for _, a := range record(f) {
@@ -54,8 +54,8 @@ func TestEveryPipelineHasItsEnd(t *testing.T) {
 }
 
 func TestComparePipelinesNeedsARecording(t *testing.T) {
-	_, err := ComparePipelines([]report.Case{{Name: "x"}, {Name: "y", Run: *runOf(&trace.Recording{}, nil)}}, chart.Options{})
+	_, err := comparePipelines([]report.Case{{Name: "x"}, {Name: "y", Run: *runOf(&trace.Recording{}, nil)}}, chart.Options{})
 	assert.ErrorIs(t, err, gantt.ErrNoActions)
-	_, err = ComparePipelines(make([]report.Case, maxCases+1), chart.Options{})
+	_, err = comparePipelines(make([]report.Case, maxCases+1), chart.Options{})
 	assert.ErrorContains(t, err, "more than the 40")
 }

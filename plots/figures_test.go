@@ -128,16 +128,16 @@ func everyFigure(t testing.TB, o chart.Options) map[string]*chart.Figure {
 	}
 	few, fewRep := synthetic{pp: 2, m: 6, tp: 4, forward: 30 * sim.Millisecond}.build()
 	fewRep.Links = []report.Link{{Name: "node0/gpu0/nvlink/out", Utilisation: 0.31, Bytes: 90e9}, {Name: "node0/nic0/tx", Utilisation: 0.12, Bytes: 4e9}}
-	f, err := Pipeline(runOf(few, fewRep), o)
+	f, err := pipeline(runOf(few, fewRep), o)
 	add("pipeline-few", f, err)
-	f, err = Links(runOf(few, fewRep), o)
+	f, err = links(runOf(few, fewRep), o)
 	add("links-mean", f, err)
 	full := runOf(outOfMemory())
-	f, err = Memory(full, o)
+	f, err = memory(full, o)
 	add("memory-oom", f, err)
-	f, err = MemoryStages(full, o)
+	f, err = memoryStages(full, o)
 	add("memory-stages-oom", f, err)
-	f, err = Plan(examplePlan(16, 32, 64), o)
+	f, err = plan(examplePlan(16, 32, 64), o)
 	add("plan-sizes", f, err)
 	return out
 }
@@ -226,15 +226,15 @@ func TestWriteRunOfLittle(t *testing.T) {
 
 func TestEmptyFiguresAreErrors(t *testing.T) {
 	empty := &trace.Recording{}
-	_, err := Pipeline(runOf(empty, nil), small)
+	_, err := pipeline(runOf(empty, nil), small)
 	assert.ErrorIs(t, err, gantt.ErrNoActions)
-	_, err = Memory(runOf(empty, nil), small)
+	_, err = memory(runOf(empty, nil), small)
 	assert.ErrorIs(t, err, errNoMemory)
-	_, err = MemoryStages(runOf(nil, &report.Report{}), small)
+	_, err = memoryStages(runOf(nil, &report.Report{}), small)
 	assert.ErrorIs(t, err, errNoStages)
-	_, err = Breakdown(runOf(nil, nil), small)
+	_, err = breakdown(runOf(nil, nil), small)
 	assert.ErrorIs(t, err, errNoTimes)
-	_, err = Links(runOf(empty, &report.Report{}), small)
+	_, err = links(runOf(empty, &report.Report{}), small)
 	assert.ErrorIs(t, err, errNoLinks)
 	_, err = Scatter(ScoreChart{Points: []Point{{0, 1, ""}}}, small)
 	assert.ErrorIs(t, err, errNoPoints)
@@ -242,7 +242,7 @@ func TestEmptyFiguresAreErrors(t *testing.T) {
 	assert.ErrorIs(t, err, errNoCurves)
 	_, err = Sweep(SweepChart{Axis: "x"}, small)
 	assert.ErrorIs(t, err, errNoSweep)
-	_, err = Compare([]report.Case{{}}, small)
+	_, err = compare([]report.Case{{}}, small)
 	assert.ErrorIs(t, err, errNoCases)
 	_, err = Schedule(ScheduleChart{}, small)
 	assert.ErrorIs(t, err, errNoTasks)

@@ -118,7 +118,7 @@ func TestNarrowBarsThatDoNotFitAreLabelled(t *testing.T) {
 		rep.MemoryPerStage[i].NvidiaSMI = 85 << 30
 		rep.MemoryPerStage[i].Capacity, rep.MemoryPerStage[i].Fits = 80<<30, false
 	}
-	f, err := MemoryStages(runOf(nil, rep), chart.Options{})
+	f, err := memoryStages(runOf(nil, rep), chart.Options{})
 	require.NoError(t, err)
 	checkLayout(t, "narrow bars", f)
 	n := 0
@@ -136,20 +136,20 @@ func TestMemoryStatesTheReportsPeak(t *testing.T) {
 	rep.MemoryPerStage[0].PeakAllocated = 400 << 30
 	rep.MemoryPerStage[0].PeakReserved = 401 << 30
 	rep.MemoryPerStage[0].NvidiaSMI = 403 << 30
-	f, err := Memory(runOf(r, rep), chart.Options{})
+	f, err := memory(runOf(r, rep), chart.Options{})
 	require.NoError(t, err)
 	assert.True(t, slices.ContainsFunc(texts(record(f)), func(w written) bool { return strings.Contains(w.text, "peak 402.0 GiB") }))
 }
 
 func TestTooManyStagesIsAnError(t *testing.T) {
 	r, rep := synthetic{pp: 257, m: 1, tp: 1, forward: sim.Second}.build()
-	_, err := Pipeline(runOf(r, rep), small)
+	_, err := pipeline(runOf(r, rep), small)
 	assert.ErrorContains(t, err, "257 stages")
-	_, err = Breakdown(runOf(nil, rep), small)
+	_, err = breakdown(runOf(nil, rep), small)
 	assert.ErrorContains(t, err, "257 stages")
-	_, err = MemoryStages(runOf(nil, rep), small)
+	_, err = memoryStages(runOf(nil, rep), small)
 	assert.ErrorContains(t, err, "257 stages")
-	_, err = Compare(make([]report.Case, 41), small)
+	_, err = compare(make([]report.Case, 41), small)
 	assert.ErrorContains(t, err, "41 scenarios")
 }
 
@@ -178,7 +178,7 @@ func TestStrangeReports(t *testing.T) {
 				record(fig)
 			}
 		}
-		fig, err := Compare([]report.Case{{Name: "x", Run: report.Run{Report: rep}}}, small)
+		fig, err := compare([]report.Case{{Name: "x", Run: report.Run{Report: rep}}}, small)
 		if err == nil {
 			record(fig)
 		}

@@ -17,12 +17,12 @@ import (
 
 const errNoLinks = chart.Empty("plots: neither the recording nor the report has links with load to draw")
 
-// Links draws the load of the busiest links over the step, each as a share of
+// links draws the load of the busiest links over the step, each as a share of
 // its capacity. Links that differ in their numbers only (the same link of
 // another GPU) count as one sort, and every sort is shown before a second of
 // one. Without link counters the report's mean use is drawn; without that as
 // well, the error says so.
-func Links(run *report.Run, o chart.Options) (*chart.Figure, error) {
+func links(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	r, rep := run.Recording, run.Report
 	end := timeline.End(r)
 	loads := timeline.LinkLoads(r)

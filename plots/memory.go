@@ -12,11 +12,11 @@ import (
 
 const errNoMemory = chart.Empty("plots: the recording has no memory counters to draw")
 
-// Memory draws the memory of the fullest rank over the step: allocated bytes
+// memory draws the memory of the fullest rank over the step: allocated bytes
 // stacked by kind, what the caching allocator reserves, and the capacity, with
 // the phases of the rank's schedule above. A recording without memory counters
 // is an error.
-func Memory(run *report.Run, o chart.Options) (*chart.Figure, error) {
+func memory(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	r, rep := run.Recording, run.Report
 	m, err := memoryOf(r, rep)
 	if err != nil {
@@ -30,9 +30,9 @@ func Memory(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	})
 }
 
-// memory is one rank's memory over time. Slots of levels are memoryStyles,
+// memoryOverTime is one rank's memory over time. Slots of levels are memoryStyles,
 // other kinds, and what the allocator reserves.
-type memory struct {
+type memoryOverTime struct {
 	timeline.Levels
 	rank, stage  int
 	capacity     float64
@@ -53,13 +53,13 @@ const (
 	outsideKinds = 2 // context and communication buffers: not the allocator's
 )
 
-func memoryOf(r *trace.Recording, rep *report.Report) (*memory, error) {
+func memoryOf(r *trace.Recording, rep *report.Report) (*memoryOverTime, error) {
 	rank, ok := timeline.FullestRank(r)
 	end := timeline.End(r)
 	if !ok || end <= 0 {
 		return nil, errNoMemory
 	}
-	m := &memory{rank: rank, oom: -1}
+	m := &memoryOverTime{rank: rank, oom: -1}
 	slot := make([]int, len(r.Counters))
 	for i, c := range r.Counters {
 		slot[i] = -1
@@ -83,7 +83,7 @@ func memoryOf(r *trace.Recording, rep *report.Report) (*memory, error) {
 // fromReport takes the capacity, the out-of-memory instant and the peak: that of
 // the report counts what is there for an instant, between an allocation and the
 // free behind it, or after the step, and which has no width on the axis.
-func (m *memory) fromReport(rep *report.Report) {
+func (m *memoryOverTime) fromReport(rep *report.Report) {
 	if rep == nil {
 		return
 	}
@@ -106,7 +106,7 @@ func (m *memory) fromReport(rep *report.Report) {
 
 // summarise lifts the reserved line by what lies outside the allocator, so
 // that it compares with the capacity, and finds the peaks.
-func (m *memory) summarise() {
+func (m *memoryOverTime) summarise() {
 	for col := range timeline.Columns {
 		outside, total := 0.0, 0.0
 		for s := range reservedSlot {
@@ -127,7 +127,7 @@ func (m *memory) summarise() {
 	}
 }
 
-func (m *memory) facts(rep *report.Report) string {
+func (m *memoryOverTime) facts(rep *report.Report) string {
 	var reserved, capacity, oom string
 	if m.peakReserved > 0 {
 		reserved = "reserved up to " + chart.Gibibytes(m.peakReserved)
@@ -152,11 +152,11 @@ func (m *memory) facts(rep *report.Report) string {
 
 // showsCapacity says whether the capacity line is near enough to leave the
 // stack legible.
-func (m *memory) showsCapacity() bool {
+func (m *memoryOverTime) showsCapacity() bool {
 	return m.capacity > 0 && m.capacity <= 5*max(m.peak, m.peakReserved)
 }
 
-func (m *memory) legend() []chart.LegendEntry {
+func (m *memoryOverTime) legend() []chart.LegendEntry {
 	var out []chart.LegendEntry
 	for i, s := range chart.MemoryStyles {
 		if m.present[i] {

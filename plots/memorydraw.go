@@ -11,7 +11,7 @@ import (
 	"trainsim/plots/timeline"
 )
 
-func (m *memory) body(c draw.Canvas, t chart.Theme) {
+func (m *memoryOverTime) body(c draw.Canvas, t chart.Theme) {
 	strip := vg.Length(0)
 	if len(m.phases) > 0 {
 		strip = t.Pt(24)
@@ -33,7 +33,7 @@ func (m *memory) body(c draw.Canvas, t chart.Theme) {
 
 // drawStack paints the whole stack in the colour of its top kind, then all but
 // the top, and so on: no seams between neighbours.
-func (m *memory) drawStack(c draw.Canvas, p *plot.Plot) {
+func (m *memoryOverTime) drawStack(c draw.Canvas, p *plot.Plot) {
 	sum := make([]float64, timeline.Columns)
 	sums := make([][]float64, reservedSlot)
 	for s := range reservedSlot {
@@ -57,7 +57,7 @@ func (m *memory) drawStack(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-func (m *memory) drawLines(c draw.Canvas, p *plot.Plot, t chart.Theme) {
+func (m *memoryOverTime) drawLines(c draw.Canvas, p *plot.Plot, t chart.Theme) {
 	for i, ph := range m.phases {
 		x0, x1 := c.X(p.X.Norm(ph.Start)), c.X(p.X.Norm(ph.End))
 		if i > 0 {

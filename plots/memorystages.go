@@ -14,10 +14,10 @@ import (
 
 const errNoStages = chart.Empty("plots: the report has no memory per stage to draw")
 
-// MemoryStages draws the peak of each pipeline stage's fullest rank by kind,
+// memoryStages draws the peak of each pipeline stage's fullest rank by kind,
 // what nvidia-smi would show as an outline, and the capacity. A report without
 // memory per stage is an error.
-func MemoryStages(run *report.Run, o chart.Options) (*chart.Figure, error) {
+func memoryStages(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	rep := run.Report
 	if rep == nil || len(rep.MemoryPerStage) == 0 {
 		return nil, errNoStages

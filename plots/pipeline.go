@@ -11,11 +11,11 @@ import (
 	"trainsim/sim/report"
 )
 
-// Pipeline draws what each pipeline rank does over the step, one rank a stage
+// pipeline draws what each pipeline rank does over the step, one rank a stage
 // from the top: forward, backward and so on with their micro-batch numbers,
 // idle time as background, and under it the rank's data-parallel stream when
 // that has work. A recording without actions is an error.
-func Pipeline(run *report.Run, o chart.Options) (*chart.Figure, error) {
+func pipeline(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	r, rep := run.Recording, run.Report
 	r, which := timeline.OneStep(r, rep)
 	g, err := gantt.Pipeline(r)

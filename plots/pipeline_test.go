@@ -70,7 +70,7 @@ func goldenText(t *testing.T, name, got string) {
 // The geometry of a small pipeline: every rectangle and every text.
 func TestPipelineGeometry(t *testing.T) {
 	r, rep := synthetic{pp: 3, m: 4, tp: 1, forward: sim.Millisecond}.build()
-	f, err := Pipeline(runOf(r, rep), chart.Options{Width: 800, Height: 450})
+	f, err := pipeline(runOf(r, rep), chart.Options{Width: 800, Height: 450})
 	require.NoError(t, err)
 	actions := record(f)
 	var b strings.Builder
@@ -91,7 +91,7 @@ func TestBoxesLieAtTheirTimes(t *testing.T) {
 	r, rep := y.build()
 	g, err := gantt.Pipeline(r)
 	require.NoError(t, err)
-	f, err := Pipeline(runOf(r, rep), chart.Options{})
+	f, err := pipeline(runOf(r, rep), chart.Options{})
 	require.NoError(t, err)
 	rects := filledRects(record(f))
 
@@ -122,7 +122,7 @@ func TestBoxesLieAtTheirTimes(t *testing.T) {
 func TestNumbersFitTheirBoxes(t *testing.T) {
 	for _, m := range []int{8, 64, 400} {
 		r, rep := synthetic{pp: 4, m: m, tp: 1, forward: sim.Millisecond}.build()
-		f, err := Pipeline(runOf(r, rep), chart.Options{})
+		f, err := pipeline(runOf(r, rep), chart.Options{})
 		require.NoError(t, err)
 		numbers := 0
 		for _, a := range record(f) {

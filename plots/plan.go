@@ -12,12 +12,12 @@ import (
 
 const errNoPlan = chart.Empty("plots: the plan has no layout that fits")
 
-// Plan draws what a planner found: on the left the front of step time against
+// plan draws what a planner found: on the left the front of step time against
 // peak memory, a line a number of GPUs, with the ranks of the fastest layouts;
 // on the right where the step of each of the fastest goes or, for several
 // numbers of GPUs, the fastest step over the GPUs beside ideal scaling. A plan
 // without a layout is an error.
-func Plan(p *report.Plan, o chart.Options) (*chart.Figure, error) {
+func plan(p *report.Plan, o chart.Options) (*chart.Figure, error) {
 	if len(p.Sizes) == 0 {
 		return nil, errNoPlan
 	}

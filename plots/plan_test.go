@@ -40,7 +40,7 @@ func TestPlanFigure(t *testing.T) {
 		for _, format := range chart.Formats {
 			var first, second bytes.Buffer
 			for _, b := range []*bytes.Buffer{&first, &second} {
-				fig, err := Plan(p, chart.Options{})
+				fig, err := plan(p, chart.Options{})
 				require.NoError(t, err)
 				require.NoError(t, fig.Encode(b, format))
 			}
@@ -52,7 +52,7 @@ func TestPlanFigure(t *testing.T) {
 	assert.Contains(t, one.facts(), "fastest: ")
 	assert.Contains(t, several.facts(), "1.00 s on 64 GPUs")
 	assert.Equal(t, 6.0, several.slowest)
-	_, err := Plan(&report.Plan{}, chart.Options{})
+	_, err := plan(&report.Plan{}, chart.Options{})
 	assert.ErrorIs(t, err, errNoPlan)
 }
 

@@ -14,7 +14,7 @@ import (
 // drawSteps draws where the step of each of the fastest layouts goes.
 func (f *planFigure) drawSteps(c draw.Canvas, t chart.Theme) {
 	best := f.plan.Sizes[0].Best
-	b := breakdown{}
+	b := stepBars{}
 	for i := range best {
 		if best[i].Mean != nil {
 			b.stages = append(b.stages, *best[i].Mean)

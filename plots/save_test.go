@@ -17,7 +17,7 @@ import (
 func TestSizeInPixels(t *testing.T) {
 	r, rep := outOfMemory()
 	for _, o := range []chart.Options{{}, {Width: 321, Height: 777}, {Width: 2000, Height: 400}} {
-		f, err := Memory(runOf(r, rep), o)
+		f, err := memory(runOf(r, rep), o)
 		require.NoError(t, err)
 		var b bytes.Buffer
 		require.NoError(t, f.Encode(&b, "png"))

@@ -78,7 +78,7 @@ func (t *TopologyChart) order() []int {
 	return order
 }
 
-// device draws one GPU of the graph with its name.
+// drawDevice draws one GPU of the graph with its name.
 func drawDevice(c draw.Canvas, t chart.Theme, at vg.Point, name string) {
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: chart.Ink, Radius: t.Pt(25), Shape: draw.CircleGlyph{}}, at)
 	c.DrawGlyphNoClip(draw.GlyphStyle{Color: chart.White, Radius: t.Pt(23), Shape: draw.CircleGlyph{}}, at)
