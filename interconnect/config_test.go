@@ -14,6 +14,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/sim"
+	"trainsim/sim/input"
 )
 
 func TestConfigProblems(t *testing.T) {
@@ -51,7 +52,7 @@ func TestConfigProblems(t *testing.T) {
 	} {
 		cfg := good
 		c.edit(&cfg)
-		problems := cfg.Problems()
+		problems := input.Each(cfg.Validate())
 		found := false
 		for _, p := range problems {
 			found = found || p.Key == c.key && strings.Contains(p.Text, c.want)
@@ -61,7 +62,7 @@ func TestConfigProblems(t *testing.T) {
 		assert.ErrorContains(t, err, c.key)
 	}
 	all := interconnect.Config{Nodes: -1, PCIeGen: 9, CPU: "6502"}
-	assert.Len(t, all.Problems(), 4, "all at once")
+	assert.Len(t, input.Each(all.Validate()), 4, "all at once")
 }
 
 func TestConfigWithTopology(t *testing.T) {

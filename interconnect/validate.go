@@ -3,48 +3,35 @@ package interconnect
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"math"
 
 	"trainsim/sim/gpu/generation"
+	"trainsim/sim/input"
 )
 
-// Validate returns every problem of the configuration, joined, or nil. Each
-// problem starts with the key that it is about and says what to write instead.
+// Validate returns every problem of the configuration, joined, in the order of
+// its keys, or nil. Each is an [*input.Problem] with a key of the configuration.
 func (c *Config) Validate() error {
-	var errs []error
-	for _, p := range c.Problems() {
-		errs = append(errs, p)
-	}
-	return errors.Join(errs...)
-}
-
-// Problem is one mistake in a Config.
-type Problem struct {
-	Key  string // the TOML key, as in "nics"
-	Text string // what is wrong and what to write instead
-}
-
-// Error returns the key and the text.
-func (p Problem) Error() string { return p.Key + ": " + p.Text }
-
-// Problems returns all mistakes of the configuration, in the order of its keys.
-func (c *Config) Problems() []Problem {
-	var ps []Problem
-	bad := func(key, format string, args ...any) {
-		ps = append(ps, Problem{Key: key, Text: fmt.Sprintf(format, args...)})
+	var found []error
+	bad := func(key, format string, args ...any) *input.Problem {
+		p := input.Bad(key, format, args...)
+		found = append(found, p)
+		return p
 	}
 	c.checkCounts(bad)
 	c.checkRates(bad)
 	c.checkKind(bad)
 	c.checkNetwork(bad)
 	c.checkVisible(bad)
-	return ps
+	return errors.Join(found...)
 }
+
+// report takes in a problem with a key.
+type report func(key, format string, args ...any) *input.Problem
 
 const maxDevices = 1 << 20
 
-func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
+func (c *Config) checkCounts(bad report) {
 	if c.Nodes < 0 {
 		bad("nodes", "%d is negative; write the number of machines", c.Nodes)
 	}
@@ -59,7 +46,7 @@ func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
 		per = c.Topology.GPUs()
 	}
 	if per > 0 && c.Nodes > maxDevices/per {
-		bad("nodes", "%d nodes of %d GPUs are more than %d GPUs", c.Nodes, per, maxDevices)
+		bad("nodes", "%d nodes of %d GPUs are more than %d GPUs", c.Nodes, per, maxDevices).With("gpus_per_node", "topology")
 	}
 	for _, f := range []struct {
 		key string
@@ -82,7 +69,7 @@ func (c *Config) checkCounts(bad func(key, format string, args ...any)) {
 	}
 }
 
-func (c *Config) checkRates(bad func(key, format string, args ...any)) {
+func (c *Config) checkRates(bad report) {
 	for _, f := range []struct {
 		key string
 		x   float64
@@ -118,40 +105,40 @@ func (c *Config) checkRates(bad func(key, format string, args ...any)) {
 	}
 }
 
-func (c *Config) checkKind(bad func(key, format string, args ...any)) {
+func (c *Config) checkKind(bad report) {
 	if int(c.Kind) >= len(kindNames) {
 		bad("kind", "unknown; write one of %v", kindNames)
 		return
 	}
 	if c.Topology != nil {
 		if c.NVLinkDomain > 0 {
-			bad("nvlink_domain", "cannot stand beside a topology, which is one machine's; leave one of them out")
+			bad("nvlink_domain", "cannot stand beside a topology, which is one machine's; leave one of them out").With("topology")
 		}
 		c.checkNVLinks(bad)
 		return
 	}
 	if c.Kind != PCIe && (c.NVLinks < 1 || c.NVLinkBandwidth <= 0) {
-		bad("nvlinks", "a node of kind %q needs nvlinks and nvlink_bandwidth", c.Kind)
+		bad("nvlinks", "a node of kind %q needs nvlinks and nvlink_bandwidth", c.Kind).With("kind", "nvlink_bandwidth")
 	}
 	c.checkDomain(bad)
 	switch c.Kind {
 	case Islands:
 		if c.IslandSize < 2 || (c.GPUsPerNode > 0 && c.GPUsPerNode%c.IslandSize != 0) {
-			bad("island_size", "%d GPUs do not make whole islands of %d; write a divisor of gpus_per_node above 1", c.GPUsPerNode, c.IslandSize)
+			bad("island_size", "%d GPUs do not make whole islands of %d; write a divisor of gpus_per_node above 1", c.GPUsPerNode, c.IslandSize).With("gpus_per_node")
 		}
 	case NVLinkPairs:
 		if c.GPUsPerNode%2 != 0 {
-			bad("gpus_per_node", "%d GPUs do not make pairs; write an even number", c.GPUsPerNode)
+			bad("gpus_per_node", "%d GPUs do not make pairs; write an even number", c.GPUsPerNode).With("kind")
 		}
 	case CubeMesh:
 		if c.GPUsPerNode != 8 {
-			bad("gpus_per_node", "a cube mesh has 8 GPUs, not %d", c.GPUsPerNode)
+			bad("gpus_per_node", "a cube mesh has 8 GPUs, not %d", c.GPUsPerNode).With("kind")
 		}
 	}
 }
 
 // checkNVLinks refuses a topology with NVLinks for a GPU that has none.
-func (c *Config) checkNVLinks(bad func(key, format string, args ...any)) {
+func (c *Config) checkNVLinks(bad report) {
 	if !generation.Of(c.ComputeCapability).NVLink.Absent {
 		return
 	}
@@ -159,29 +146,29 @@ func (c *Config) checkNVLinks(bad func(key, format string, args ...any)) {
 		for b, cell := range c.Topology.Cells[a] {
 			if cell.Type == PathNVL {
 				bad("topology", "shows %v between %s and %s, but GPUs of compute capability %.1f have no NVLink; name the GPU of that machine (trainsim list gpus), or take the topology of a machine with this one",
-					cell, c.Topology.GPUNames[a], c.Topology.GPUNames[b], float64(c.ComputeCapability)/10)
+					cell, c.Topology.GPUNames[a], c.Topology.GPUNames[b], float64(c.ComputeCapability)/10).With("compute_capability")
 				return
 			}
 		}
 	}
 }
 
-func (c *Config) checkDomain(bad func(key, format string, args ...any)) {
+func (c *Config) checkDomain(bad report) {
 	if c.NVLinkDomain <= 0 || c.GPUsPerNode <= 0 {
 		return
 	}
 	if c.NVLinkDomain%c.GPUsPerNode != 0 || c.NVLinkDomain > 1024 {
-		bad("nvlink_domain", "%d GPUs are not whole nodes of %d; write a multiple of gpus_per_node up to 1024", c.NVLinkDomain, c.GPUsPerNode)
+		bad("nvlink_domain", "%d GPUs are not whole nodes of %d; write a multiple of gpus_per_node up to 1024", c.NVLinkDomain, c.GPUsPerNode).With("gpus_per_node")
 	}
 	if c.NVLinkDomain > c.GPUsPerNode && c.Kind != NVSwitch {
-		bad("nvlink_domain", "only NVSwitches join several nodes; write kind = \"nvswitch\"")
+		bad("nvlink_domain", "only NVSwitches join several nodes; write kind = \"nvswitch\"").With("kind", "gpus_per_node")
 	}
 	if c.NVLinkDomain > c.GPUsPerNode && c.NICAffinity == OffSocket {
-		bad("nic_affinity", "off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared")
+		bad("nic_affinity", "off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared").With("nvlink_domain", "gpus_per_node")
 	}
 }
 
-func (c *Config) checkNetwork(bad func(key, format string, args ...any)) {
+func (c *Config) checkNetwork(bad report) {
 	if int(c.NICAffinity) >= len(affinityNames) {
 		bad("nic_affinity", "unknown; write one of %v", affinityNames)
 	}
@@ -193,28 +180,28 @@ func (c *Config) checkNetwork(bad func(key, format string, args ...any)) {
 	}
 	switch {
 	case c.Topology != nil && c.Topology.NICs() < 1:
-		bad("nics", "%d nodes need network cards, and the topology has none; take a topology that shows them, or write nodes = 1", c.Nodes)
+		bad("nics", "%d nodes need network cards, and the topology has none; take a topology that shows them, or write nodes = 1", c.Nodes).With("nodes", "topology")
 		return
 	case c.Topology == nil && c.NICs < 1:
-		bad("nics", "%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1", c.Nodes)
+		bad("nics", "%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1", c.Nodes).With("nodes", "nic_bandwidth")
 	}
 	if c.NICBandwidth <= 0 {
-		bad("nic_bandwidth", "%d nodes need it; write a card's line rate such as \"400Gb/s\"", c.Nodes)
+		bad("nic_bandwidth", "%d nodes need it; write a card's line rate such as \"400Gb/s\"", c.Nodes).With("nodes")
 	}
 }
 
-func (c *Config) checkVisible(bad func(key, format string, args ...any)) {
+func (c *Config) checkVisible(bad report) {
 	gpus := c.GPUsPerNode
 	if c.Topology != nil {
 		gpus = c.Topology.GPUs()
 		if c.GPUsPerNode > gpus {
-			bad("gpus_per_node", "the topology has %d GPUs, not %d; leave gpus_per_node out", gpus, c.GPUsPerNode)
+			bad("gpus_per_node", "the topology has %d GPUs, not %d; leave gpus_per_node out", gpus, c.GPUsPerNode).With("topology")
 		}
 	}
 	seen := make(map[int]bool)
 	for _, d := range c.VisibleDevices {
 		if d < 0 || d >= gpus {
-			bad("visible_devices", "there is no GPU %d; a node has GPUs 0 to %d", d, gpus-1)
+			bad("visible_devices", "there is no GPU %d; a node has GPUs 0 to %d", d, gpus-1).With("gpus_per_node", "topology")
 		} else if seen[d] {
 			bad("visible_devices", "GPU %d is listed twice; list each GPU once", d)
 		}

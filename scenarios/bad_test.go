@@ -94,3 +94,17 @@ func TestUnreadableFiles(t *testing.T) {
 		assert.Contains(t, err.Error(), want)
 	}
 }
+
+// What rests on a key that failed is not said; what its words only happen to name
+// is.
+func TestProblemsRestOnKeys(t *testing.T) {
+	_, err := LoadWith("7b-dp8-8x24gb", []string{"model.attention=17", "model.rope_head_dim=1"})
+	assert.ErrorContains(t, err, "model.attention: \"17\" is not known here")
+	assert.ErrorContains(t, err, "model.rope_head_dim: is for latent attention")
+	_, err = LoadWith("7b-dp8-8x24gb", []string{"model.kv_lora_rank=x", "model.rope_head_dim=1"})
+	assert.ErrorContains(t, err, "model.kv_lora_rank: is a string")
+	assert.NotContains(t, err.Error(), "model.rope_head_dim")
+	_, err = LoadWith("7b-dp8-8x24gb", []string{"cluster.gpus_per_node=x", "cluster.visible_devices=[0]"})
+	assert.ErrorContains(t, err, "cluster.gpus_per_node: is a string")
+	assert.NotContains(t, err.Error(), "cluster.visible_devices")
+}

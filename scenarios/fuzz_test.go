@@ -68,7 +68,7 @@ func FuzzHFConfig(f *testing.F) {
 			require.NotEmpty(t, err.Error())
 			return
 		}
-		require.Empty(t, m.Validate())
+		require.NoError(t, m.Validate())
 		require.Positive(t, m.Parameters())
 	})
 }

@@ -269,7 +269,7 @@ func (h *hfConfig) finish(m *model.Config, kind string) {
 		return
 	}
 	m.Complete()
-	for _, p := range m.Validate() {
+	for _, p := range input.Each(m.Validate()) {
 		h.out.Add(h.src.Span(0, 0), "", "describes no transformer: %s: %s", p.Key, p.Text)
 	}
 }

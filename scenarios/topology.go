@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"errors"
 	"strings"
 
 	"trainsim/interconnect"
@@ -42,8 +41,8 @@ func (l *loader) topology(cfg *job.Config) {
 // key when it stands in the scenario.
 func (l *loader) topologyError(n *node, text string, err error) {
 	l.dec.bad["cluster"] = true
-	var place *topo.Error
-	if text == n.text || !errors.As(err, &place) || place.Line == 0 {
+	place := input.Each(err)[0]
+	if text == n.text || place.Line == 0 {
 		l.out.Add(n.at, "cluster.topology", "%v", err)
 		return
 	}

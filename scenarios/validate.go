@@ -2,8 +2,8 @@ package scenarios
 
 import (
 	"cmp"
+	"slices"
 	"strings"
-	"unicode"
 
 	"trainsim/interconnect"
 	"trainsim/memory"
@@ -32,10 +32,10 @@ func (l *loader) validate(cfg *job.Config) {
 	l.checkSize(cfg)
 	l.checkTraining(cfg)
 	if !l.dec.isBad("data") {
-		l.keyed("data", cfg.Data.Validate(cfg.Model.SeqLen))
+		l.owned("data", cfg.Data.Validate(cfg.Model.SeqLen))
 	}
 	if !l.dec.isBad("faults") {
-		l.keyed("faults", cfg.Faults.Validate(cfg.Parallel.World()))
+		l.owned("faults", cfg.Faults.Validate(cfg.Parallel.World()))
 	}
 	l.checkSlowLinks(cfg)
 }
@@ -50,7 +50,7 @@ func (l *loader) checkSlowLinks(cfg *job.Config) {
 	if err != nil {
 		return // the job says so
 	}
-	l.keyed("faults", cfg.Faults.ValidateLinks(t.Links()))
+	l.owned("faults", cfg.Faults.ValidateLinks(t.Links()))
 }
 
 // problem reports that the key cannot be as it is, because of the others:
@@ -106,20 +106,18 @@ func (l *loader) checkModel(cfg *job.Config) {
 	if l.dec.isBad("model.hidden") {
 		l.dec.bad["model.ffn"] = true // it follows from hidden
 	}
-	for _, p := range cfg.Model.Validate() {
-		l.owned("model", p.Key, p.Text)
-	}
+	l.owned("model", cfg.Model.Validate())
 }
 
-// owned reports what the owner of a table says about one of its keys, unless it
-// speaks of a key that has failed already.
-func (l *loader) owned(table, key, text string) {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if l.dec.bad[table+"."+word] {
-			return
+// owned reports what the owner of a table says is wrong with it, unless that
+// rests on a key that has failed already.
+func (l *loader) owned(table string, err error) {
+	for _, p := range input.Each(err) {
+		failed := func(key string) bool { return l.dec.bad[table+"."+key] }
+		if !slices.ContainsFunc(p.Others(), failed) {
+			l.problem(strings.TrimSuffix(table+"."+p.Key, "."), nil, "%s", p.Text)
 		}
 	}
-	l.problem(strings.TrimSuffix(table+"."+key, "."), nil, "%s", text)
 }
 
 // checkMachine asks the owners of the device, the cluster and NCCL's settings.
@@ -130,32 +128,12 @@ func (l *loader) checkMachine(cfg *job.Config) {
 		return
 	}
 	if cluster {
-		for _, p := range cfg.Cluster.Problems() {
-			l.owned("cluster", p.Key, p.Text)
-		}
+		l.owned("cluster", cfg.Cluster.Validate())
 	}
 	if !l.dec.isBad("gpu") && !l.dec.isBad("cluster.gpu") && !l.dec.isBad("cluster.preset") {
-		l.keyed("gpu", cfg.GPU.Validate())
+		l.owned("gpu", cfg.GPU.Validate())
 	}
-	l.keyed("nccl", cfg.NCCL.Validate())
-}
-
-// keyed reports joined errors of the form "key: text" under a table.
-func (l *loader) keyed(table string, err error) {
-	if err == nil {
-		return
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			l.keyed(table, e)
-		}
-		return
-	}
-	key, text, ok := strings.Cut(err.Error(), ": ")
-	if !ok || strings.ContainsAny(key, " \"") {
-		key, text = "", err.Error()
-	}
-	l.owned(table, key, text)
+	l.owned("nccl", cfg.NCCL.Validate())
 }
 
 func (l *loader) checkTraining(cfg *job.Config) {

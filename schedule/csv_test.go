@@ -9,6 +9,7 @@ import (
 
 	"trainsim/schedule"
 	"trainsim/schedule/kinds"
+	"trainsim/sim/input"
 )
 
 // TestParseCSVErrors: every mistake names its row, its column and what to do.
@@ -58,10 +59,10 @@ func TestParseCSVErrors(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			_, err := schedule.ParseCSV(strings.NewReader(c.text), "x.csv")
-			var e *schedule.ParseError
+			var e *input.Problem
 			require.True(t, errors.As(err, &e), "%v", err)
 			require.Contains(t, e.Error(), c.want)
-			require.Equal(t, c.row, e.Row, e.Error())
+			require.Equal(t, c.row, e.Line, e.Error())
 			require.Equal(t, c.column, e.Column, e.Error())
 			require.True(t, strings.HasPrefix(e.Error(), "x.csv: row "), e.Error())
 		})

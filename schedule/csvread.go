@@ -6,40 +6,17 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"trainsim/sim/input"
 )
-
-// ParseError says what is wrong in a schedule file and where.
-type ParseError struct {
-	Name   string // file name as given
-	Row    int    // 1-based: rank + 1
-	Column int    // 1-based cell of the row; 0 where the whole row is meant
-	Text   string // the cell, if one is meant
-	Reason string
-	Err    error // the *CheckError behind it, if the program was read but cannot run
-}
-
-// Unwrap returns Err.
-func (e *ParseError) Unwrap() error { return e.Err }
-
-// Error begins with file, row and column.
-func (e *ParseError) Error() string {
-	at := fmt.Sprintf("%s: row %d", e.Name, e.Row)
-	if e.Column > 0 {
-		at += fmt.Sprintf(", column %d", e.Column)
-	}
-	if e.Text != "" {
-		at += fmt.Sprintf(" (%q)", e.Text)
-	}
-	return at + ": " + e.Reason
-}
 
 // ParseCSV reads a program in the notation of torch.distributed.pipelining: a
 // row for each rank, a cell for each action ("3F0": stage, operation,
 // micro-batch), empty cells for waiting, with or without sends and receives
 // (SEND_F, RECV_F, SEND_B, RECV_B). UNSHARD, RESHARD and REDUCE_GRAD are read
 // over, and lines that begin with # are comments. The placement follows from
-// the stages of each row. name is used in errors, which are *ParseError unless
-// the reader fails. The program is checked as Check does.
+// the stages of each row. name is used in errors, which are [*input.Problem]
+// unless the reader fails; their line is the row and their column the cell. The program is checked as Check does.
 func ParseCSV(r io.Reader, name string) (*Program, error) {
 	f := &file{name: name}
 	if err := f.read(r); err != nil {
@@ -66,11 +43,20 @@ type file struct {
 }
 
 func (f *file) errorf(row int, c *cell, format string, args ...any) error {
-	e := &ParseError{Name: f.name, Row: row + 1, Reason: fmt.Sprintf(format, args...)}
+	return f.problem(row, c, fmt.Sprintf(format, args...))
+}
+
+// problem is one with a cell of a row, or with the row where there is none.
+func (f *file) problem(row int, c *cell, text string) *input.Problem {
+	p := &input.Problem{File: f.name, Line: row + 1, At: fmt.Sprintf("row %d", row+1), Text: text}
 	if c != nil {
-		e.Column, e.Text = c.column, c.text
+		p.Column = c.column
+		p.At += fmt.Sprintf(", column %d", c.column)
+		if c.text != "" {
+			p.At += fmt.Sprintf(" (%q)", c.text)
+		}
 	}
-	return e
+	return p
 }
 
 func (f *file) read(r io.Reader) error {
@@ -91,7 +77,7 @@ func (f *file) read(r io.Reader) error {
 		}
 	}
 	if len(f.rows) == 0 {
-		return &ParseError{Name: f.name, Row: 1, Reason: "no rows; write one row of actions a rank"}
+		return f.problem(0, nil, "no rows; write one row of actions a rank")
 	}
 	return nil
 }
@@ -163,17 +149,18 @@ func (f *file) locate(err error) error {
 		return fmt.Errorf("%s: %w", f.name, err)
 	}
 	index := e.Index
-	found := &ParseError{Name: f.name, Row: e.Rank + 1, Reason: e.Token + " " + e.Reason, Err: e}
+	found := f.problem(e.Rank, nil, e.Token+" "+e.Reason)
 	for i := range f.rows[e.Rank] {
 		c := &f.rows[e.Rank][i]
 		if c.kind != Compute && !e.Steps {
 			continue
 		}
 		if index == 0 {
-			found.Column, found.Text, found.Reason = c.column, c.text, e.Reason
+			found = f.problem(e.Rank, c, e.Reason)
 			break
 		}
 		index--
 	}
+	found.Cause = e
 	return found
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 	"trainsim/plots"
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 )
 
 // topoCommand is `trainsim topo` with its flags.
@@ -57,12 +57,10 @@ func (a *app) readTopo(path string) (*interconnect.Matrix, error) {
 		name = "standard input"
 	}
 	m, err := topo.Parse(bytes.NewReader(text))
-	var at *topo.Error
-	switch {
-	case errors.As(err, &at) && at.Line > 0:
-		return nil, badInput(fmt.Errorf("%s:%d: %s", name, at.Line, at.Text))
-	case err != nil:
-		return nil, badInput(fmt.Errorf("%s: %w", name, err))
+	if err != nil {
+		at := input.Each(err)[0]
+		at.File = name
+		return nil, badInput(at)
 	}
 	return m, nil
 }

@@ -1,11 +1,11 @@
 package nccl
 
 import (
-	"fmt"
 	"strings"
 
 	"trainsim/interconnect"
 	"trainsim/sim"
+	"trainsim/sim/input"
 )
 
 // Settings are the [nccl] keys of a scenario: NCCL's environment variables of
@@ -34,35 +34,36 @@ type Settings struct {
 	P2PDisable bool `toml:"p2p_disable"`
 }
 
-// Validate returns what is wrong with the settings, or nil.
+// Validate returns the first thing that is wrong with the settings, an
+// [*input.Problem] with its key, or nil.
 func (s *Settings) Validate() error {
 	if s.Model != "" && s.Model != "nccl" && s.Model != "ideal" && s.Model != "free" {
-		return fmt.Errorf("model: unknown model %q; write nccl, ideal or free", s.Model)
+		return input.Bad("model", "unknown model %q; write nccl, ideal or free", s.Model)
 	}
 	for _, a := range s.Algo {
 		if _, err := ParseAlgorithm(a); err != nil {
-			return fmt.Errorf("algo: %w", err)
+			return input.Bad("algo", "%v", err)
 		}
 	}
 	for _, p := range s.Proto {
 		if _, err := ParseProtocol(p); err != nil {
-			return fmt.Errorf("proto: %w", err)
+			return input.Bad("proto", "%v", err)
 		}
 	}
 	if s.MinChannels < 0 || s.MinChannels > maxChannels {
-		return fmt.Errorf("min_nchannels: %d is out of range; write 1 to %d", s.MinChannels, maxChannels)
+		return input.Bad("min_nchannels", "%d is out of range; write 1 to %d", s.MinChannels, maxChannels)
 	}
 	if s.MaxChannels < 0 || s.MaxChannels > maxChannels {
-		return fmt.Errorf("max_nchannels: %d is out of range; write 1 to %d", s.MaxChannels, maxChannels)
+		return input.Bad("max_nchannels", "%d is out of range; write 1 to %d", s.MaxChannels, maxChannels)
 	}
 	if s.MaxChannels > 0 && s.MinChannels > s.MaxChannels {
-		return fmt.Errorf("min_nchannels: %d is above max_nchannels = %d", s.MinChannels, s.MaxChannels)
+		return input.Bad("min_nchannels", "%d is above max_nchannels = %d", s.MinChannels, s.MaxChannels).With("max_nchannels")
 	}
 	if s.BuffSize < 0 || s.BuffSize > 1<<30 {
-		return fmt.Errorf("buffsize: %v is out of range; write up to 1GiB, such as 4MiB", s.BuffSize)
+		return input.Bad("buffsize", "%v is out of range; write up to 1GiB, such as 4MiB", s.BuffSize)
 	}
 	if _, ok := p2pLevels[strings.ToUpper(s.P2PLevel)]; s.P2PLevel != "" && !ok {
-		return fmt.Errorf("p2p_level: unknown level %q; write LOC, NVL, PIX, PXB, PHB or SYS", s.P2PLevel)
+		return input.Bad("p2p_level", "unknown level %q; write LOC, NVL, PIX, PXB, PHB or SYS", s.P2PLevel)
 	}
 	return nil
 }

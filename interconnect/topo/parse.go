@@ -8,21 +8,8 @@ import (
 	"strings"
 
 	"trainsim/interconnect"
+	"trainsim/sim/input"
 )
-
-// Error is a line of a topology table that cannot be read or mended.
-type Error struct {
-	Line int // from 1; 0 when the whole text is meant
-	Text string
-}
-
-// Error returns the line and the text.
-func (e *Error) Error() string {
-	if e.Line == 0 {
-		return e.Text
-	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
-}
 
 const (
 	maxBytes   = 4 << 20
@@ -44,14 +31,14 @@ var (
 // Parse reads a table as `nvidia-smi topo -m` prints it, raw or as people
 // post it: with or without TABs, escape sequences, comment marks, Markdown bars
 // and legend; glued names and cells are split, torn rows joined. What cannot be
-// mended is a *Error.
+// mended is an [*input.Problem].
 func Parse(r io.Reader) (*interconnect.Matrix, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the topology: %w", err)
 	}
 	if len(text) > maxBytes {
-		return nil, &Error{Text: fmt.Sprintf("more than %d MiB; give the output of nvidia-smi topo -m alone", maxBytes>>20)}
+		return nil, &input.Problem{Text: fmt.Sprintf("more than %d MiB; give the output of nvidia-smi topo -m alone", maxBytes>>20)}
 	}
 	if err := foreign(text); err != nil {
 		return nil, err
@@ -74,7 +61,7 @@ func Parse(r io.Reader) (*interconnect.Matrix, error) {
 func foreign(text []byte) error {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if amdTool.Match(line) {
-			return &Error{Line: i + 1, Text: "this is the output of AMD's rocm-smi, which says other things; describe the machine by the keys of [cluster] (kind, nvlinks, nvlink_bandwidth and so on), or give the output of nvidia-smi topo -m"}
+			return &input.Problem{Line: i + 1, Text: "this is the output of AMD's rocm-smi, which says other things; describe the machine by the keys of [cluster] (kind, nvlinks, nvlink_bandwidth and so on), or give the output of nvidia-smi topo -m"}
 		}
 	}
 	return nil
@@ -124,7 +111,7 @@ func (p *parser) header() error {
 		p.next++
 	}
 	if p.next == len(p.lines) {
-		return &Error{Text: "there is no header line with GPU0; give the output of nvidia-smi topo -m"}
+		return &input.Problem{Text: "there is no header line with GPU0; give the output of nvidia-smi topo -m"}
 	}
 	line := p.lines[p.next].number
 	for ; p.next < len(p.lines); p.next++ {
@@ -140,10 +127,10 @@ func (p *parser) header() error {
 		}
 	}
 	if p.gpus == 0 {
-		return &Error{Line: line, Text: "the header names no GPU"}
+		return &input.Problem{Line: line, Text: "the header names no GPU"}
 	}
 	if len(p.names) > maxDevices {
-		return &Error{Line: line, Text: fmt.Sprintf("the header names %d devices, more than %d", len(p.names), maxDevices)}
+		return &input.Problem{Line: line, Text: fmt.Sprintf("the header names %d devices, more than %d", len(p.names), maxDevices)}
 	}
 	return nil
 }
@@ -177,11 +164,11 @@ func (p *parser) columns(l textLine) error {
 				continue // a torn affinity heading
 			}
 			if _, ok := p.index[name]; ok {
-				return &Error{Line: l.number, Text: fmt.Sprintf("the header names %s twice", name)}
+				return &input.Problem{Line: l.number, Text: fmt.Sprintf("the header names %s twice", name)}
 			}
 			if gpuName.MatchString(name) {
 				if p.gpus < len(p.names) {
-					return &Error{Line: l.number, Text: fmt.Sprintf("%s stands behind a network card; GPUs come first", name)}
+					return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s stands behind a network card; GPUs come first", name)}
 				}
 				p.gpus++
 			}

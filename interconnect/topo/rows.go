@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"trainsim/interconnect"
+	"trainsim/sim/input"
 )
 
 // rows reads the rows of all devices.
@@ -25,10 +26,10 @@ func (p *parser) rows() error {
 			if err := p.unknownCell(l); err != nil {
 				return err
 			}
-			return &Error{Line: l.number, Text: fmt.Sprintf("%q is neither a row nor the rest of one", clip(l.text))}
+			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%q is neither a row nor the rest of one", clip(l.text))}
 		}
 		if p.got[d].line != 0 {
-			return &Error{Line: l.number, Text: fmt.Sprintf("%s has a second row; the first is line %d", p.names[d], p.got[d].line)}
+			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s has a second row; the first is line %d", p.names[d], p.got[d].line)}
 		}
 		if err := p.row(d, l.number, rest); err != nil {
 			return err
@@ -71,16 +72,16 @@ func (p *parser) row(device, line int, rest string) error {
 			return p.noPath(line, device, f[0])
 		}
 		if !p.continues() {
-			return &Error{Line: line, Text: fmt.Sprintf("the row of %s has %d of %d cells; give the whole line", p.names[device], len(r.cells), len(p.names))}
+			return &input.Problem{Line: line, Text: fmt.Sprintf("the row of %s has %d of %d cells; give the whole line", p.names[device], len(r.cells), len(p.names))}
 		}
 		r.rest = p.lines[p.next].text
 		p.next++
 	}
 	if f := strings.Fields(r.rest); len(f) > 0 && cellRun.MatchString(f[0]) {
-		return &Error{Line: line, Text: fmt.Sprintf("the row of %s has more than the header's %d cells", p.names[device], len(p.names))}
+		return &input.Problem{Line: line, Text: fmt.Sprintf("the row of %s has more than the header's %d cells", p.names[device], len(p.names))}
 	}
 	if c := r.cells[device]; c.Type != interconnect.PathSelf {
-		return &Error{Line: line, Text: fmt.Sprintf("the row of %s has %v instead of X in its own column; a cell is missing", p.names[device], c)}
+		return &input.Problem{Line: line, Text: fmt.Sprintf("the row of %s has %v instead of X in its own column; a cell is missing", p.names[device], c)}
 	}
 	if strings.TrimSpace(r.rest) == "" && p.continues() {
 		r.rest = p.lines[p.next].text
@@ -103,7 +104,7 @@ func (p *parser) unknownCell(l textLine) error {
 }
 
 func (p *parser) noPath(line, device int, word string) error {
-	return &Error{Line: line, Text: fmt.Sprintf("%q in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m does", clip(word), p.names[device])}
+	return &input.Problem{Line: line, Text: fmt.Sprintf("%q in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m does", clip(word), p.names[device])}
 }
 
 // continues says whether the next line is the rest of a torn row.
@@ -138,13 +139,13 @@ func (p *parser) takeCells(r *tableRow) error {
 		for _, text := range oneCell.FindAllString(f[0], -1) {
 			cell, err := parseCell(text)
 			if err != nil {
-				return &Error{Line: r.line, Text: err.Error()}
+				return &input.Problem{Line: r.line, Text: err.Error()}
 			}
 			r.cells = append(r.cells, cell)
 		}
 	}
 	if len(r.cells) > len(p.names) {
-		return &Error{Line: r.line, Text: fmt.Sprintf("the row has %d cells, the header %d columns", len(r.cells), len(p.names))}
+		return &input.Problem{Line: r.line, Text: fmt.Sprintf("the row has %d cells, the header %d columns", len(r.cells), len(p.names))}
 	}
 	return nil
 }
@@ -169,7 +170,7 @@ func (p *parser) matrix() (*interconnect.Matrix, error) {
 	m := &interconnect.Matrix{GPUNames: p.names[:p.gpus], NICNames: p.names[p.gpus:]}
 	for d, r := range p.got {
 		if r.line == 0 && d < p.gpus {
-			return nil, &Error{Text: fmt.Sprintf("the row of %s is missing; give the whole table", p.names[d])}
+			return nil, &input.Problem{Text: fmt.Sprintf("the row of %s is missing; give the whole table", p.names[d])}
 		}
 		if r.line == 0 {
 			r.cells = p.missingCard(d)
@@ -184,7 +185,7 @@ func (p *parser) matrix() (*interconnect.Matrix, error) {
 	for a := range m.Cells {
 		for b := range a {
 			if problem := p.mismatch(m.Cells[a][b], m.Cells[b][a], a); problem != "" {
-				return nil, &Error{Line: p.got[a].line, Text: fmt.Sprintf("%s to %s is %v, %s", p.names[a], p.names[b], m.Cells[a][b], problem)}
+				return nil, &input.Problem{Line: p.got[a].line, Text: fmt.Sprintf("%s to %s is %v, %s", p.names[a], p.names[b], m.Cells[a][b], problem)}
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
+	"trainsim/sim/input"
 )
 
 // Device describes a GPU: what its data sheet says, and the fitted parameters
@@ -129,7 +130,8 @@ func explain(err error) error {
 	return err
 }
 
-// Validate reports every figure that the cost model cannot work with.
+// Validate reports every figure that the cost model cannot work with, joined, each
+// an [*input.Problem] with its key.
 func (d *Device) Validate() error {
 	var c checks
 	c.positive("sms", float64(d.SMs))
@@ -159,7 +161,7 @@ func (d *Device) Validate() error {
 type checks struct{ errs []error }
 
 func (c *checks) fail(key, format string, args ...any) {
-	c.errs = append(c.errs, fmt.Errorf("%s: %s", key, fmt.Sprintf(format, args...)))
+	c.errs = append(c.errs, input.Bad(key, format, args...))
 }
 
 func (c *checks) positive(key string, x float64) {

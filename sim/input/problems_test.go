@@ -1,6 +1,7 @@
 package input
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 
@@ -51,4 +52,25 @@ func ExampleProblems() {
 	// job.toml:1:6: parallel.tp: 3 does not divide 8; write 1, 2, 4 or 8
 	//     tp = 3
 	//          ^
+}
+
+func TestPlacesInWords(t *testing.T) {
+	for want, p := range map[string]*Problem{
+		"nics: is wrong": Bad("nics", "is %s", "wrong"), "line 3: is torn": {Line: 3, Text: "is torn"},
+		"t.txt:3: is torn": {File: "t.txt", Line: 3, Text: "is torn"}, "t.txt:3:4: is torn": {File: "t.txt", Line: 3, Column: 4, Text: "is torn"},
+		"s.csv: row 3: is torn": {File: "s.csv", Line: 3, At: "row 3", Text: "is torn"}, "t.txt: is torn": {File: "t.txt", Text: "is torn"},
+	} {
+		assert.EqualError(t, p, want)
+	}
+}
+
+// Each takes joined errors apart, however deep; an error that is no problem has
+// no key.
+func TestEach(t *testing.T) {
+	assert.Empty(t, Each(nil))
+	a, b := Bad("a", "is 1").With("c", "d"), Bad("b", "is 2")
+	all := Each(errors.Join(a, errors.Join(fmt.Errorf("reading: %w", b), errors.New("broken"))))
+	assert.Equal(t, []*Problem{a, b, {Text: "broken"}}, all)
+	assert.Equal(t, []string{"c", "d"}, all[0].Others())
+	assert.ErrorIs(t, &Problem{Text: "x", Cause: b}, b)
 }

@@ -3,9 +3,9 @@ package job
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"trainsim/sim"
+	"trainsim/sim/input"
 )
 
 // steadySteps is how many steps the account runs: optimizer states appear at
@@ -56,20 +56,20 @@ func (d *Data) Validate(seqLen int64) error {
 	case "", "fixed":
 	case "uniform":
 		if d.MinLength < 1 || int64(d.MinLength) > seqLen {
-			out = append(out, fmt.Errorf("min_length: %d is not from 1 to model.seq_len = %d; write the shortest sequence", d.MinLength, seqLen))
+			out = append(out, input.Bad("min_length", "%d is not from 1 to model.seq_len = %d; write the shortest sequence", d.MinLength, seqLen))
 		}
 	case "list":
 		if len(d.LengthList) == 0 {
-			out = append(out, fmt.Errorf("length_list: lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]"))
+			out = append(out, input.Bad("length_list", "lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]").With("lengths"))
 		}
 		for _, n := range d.LengthList {
 			if n < 1 || int64(n) > seqLen {
-				out = append(out, fmt.Errorf("length_list: %d is not from 1 to model.seq_len = %d; write sequences that the model takes", n, seqLen))
+				out = append(out, input.Bad("length_list", "%d is not from 1 to model.seq_len = %d; write sequences that the model takes", n, seqLen))
 				break
 			}
 		}
 	default:
-		out = append(out, fmt.Errorf("lengths: %q is unknown; write fixed, uniform or list", d.Lengths))
+		out = append(out, input.Bad("lengths", "%q is unknown; write fixed, uniform or list", d.Lengths))
 	}
 	return errors.Join(out...)
 }

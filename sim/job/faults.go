@@ -8,6 +8,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/sim"
+	"trainsim/sim/input"
 )
 
 // Faults are departures from a healthy cluster, as data. The entries of the
@@ -72,20 +73,20 @@ func (f *fault) Concerns(link string) bool {
 // ValidateLinks checks the names of links.
 func (f *Faults) Validate(ranks int) error {
 	if !(f.Jitter >= 0 && f.Jitter <= 1) {
-		return fmt.Errorf("jitter: %g is not a share; write a number from 0 to 1, such as 0.02", f.Jitter)
+		return input.Bad("jitter", "%g is not a share; write a number from 0 to 1, such as 0.02", f.Jitter)
 	}
 	for _, text := range f.Links {
 		if _, err := ParseFault(text); err != nil {
-			return fmt.Errorf("slow_links: %w", err)
+			return input.Bad("slow_links", "%v", err)
 		}
 	}
 	for _, text := range f.GPUs {
 		x, err := ParseFault(text)
 		if err != nil {
-			return fmt.Errorf("slow_gpus: %w", err)
+			return input.Bad("slow_gpus", "%v", err)
 		}
 		if x.Rank(ranks) < 0 {
-			return fmt.Errorf("slow_gpus: %q is not a rank; write 0 to %d", x.Name, ranks-1)
+			return input.Bad("slow_gpus", "%q is not a rank; write 0 to %d", x.Name, ranks-1)
 		}
 	}
 	return nil
@@ -96,10 +97,10 @@ func (f *Faults) ValidateLinks(links []interconnect.Link) error {
 	for _, text := range f.Links {
 		x, err := ParseFault(text)
 		if err != nil {
-			return fmt.Errorf("slow_links: %w", err)
+			return input.Bad("slow_links", "%v", err)
 		}
 		if !slices.ContainsFunc(links, func(l interconnect.Link) bool { return x.Concerns(l.Name) }) {
-			return fmt.Errorf("slow_links: the cluster has no link %q; write one of its links, such as %s", x.Name, nearestLinks(links, x.Name))
+			return input.Bad("slow_links", "the cluster has no link %q; write one of its links, such as %s", x.Name, nearestLinks(links, x.Name))
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // mixed is a small mixture of experts with latent attention.
@@ -105,7 +106,7 @@ func TestBadMixtures(t *testing.T) {
 	} {
 		c := mixed(1, 1, 1).Config
 		change(&c)
-		problems := c.Validate()
+		problems := input.Each(c.Validate())
 		if assert.Len(t, problems, 1, text) {
 			assert.Equal(t, text, problems[0].Key+": "+problems[0].Text)
 		}
@@ -124,5 +125,5 @@ func TestCapacityCountsOnce(t *testing.T) {
 	assert.Equal(t, all-3*2*3*1024*4*512/2, c.FLOPs())
 	assert.Zero(t, c.paddingFLOPs())
 	c.ExpertCapacity = 5
-	assert.Equal(t, "expert_capacity", c.Validate()[0].Key, "more than all tokens")
+	assert.Equal(t, "expert_capacity", input.Each(c.Validate())[0].Key, "more than all tokens")
 }

@@ -1,5 +1,7 @@
 package model
 
+import "trainsim/sim/input"
+
 // Layer is one layer of a model, or what stands at one of its ends: the
 // embedding before the layers, the head with the loss behind them. It is a
 // comparable value, and layers that are equal run the same operators: chunks of
@@ -31,7 +33,7 @@ type Work struct {
 // Family is a kind of model: what the keys of a configuration mean.
 type Family interface {
 	// Problems returns every way in which the configuration describes no model.
-	Problems(c *Config) []Problem
+	Problems(c *Config) []*input.Problem
 	// Misfits returns every reason for which the model cannot be cut as a layout
 	// says.
 	Misfits(c *Config, l *Layout) []Misfit

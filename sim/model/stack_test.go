@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/sim"
+	"trainsim/sim/input"
 )
 
 // Stages with equal layers share one run, whatever the layers before them.
@@ -30,7 +31,7 @@ type letter struct {
 	name byte
 }
 
-func (abc) Problems(*Config) []Problem        { return nil }
+func (abc) Problems(*Config) []*input.Problem { return nil }
 func (abc) Misfits(*Config, *Layout) []Misfit { return nil }
 func (f abc) Stack(*Config) Stack {
 	var s Stack
