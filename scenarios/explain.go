@@ -2,11 +2,13 @@ package scenarios
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
 
 	"trainsim/sim/input"
+	"trainsim/sim/job"
 )
 
 // explained is every key that can be looked up: of scenarios and of reports.
@@ -63,6 +65,37 @@ func FullKey(key string) string {
 		return home
 	}
 	return key
+}
+
+// CheckKey refuses a key that no scenario has, with the nearest one.
+func CheckKey(path string) error {
+	if knownKey(path) {
+		return nil
+	}
+	if home := homeOf(path[strings.LastIndexByte(path, '.')+1:]); home != "" {
+		return fmt.Errorf("%s is not a key of a scenario; write %s", path, home)
+	}
+	var all []string
+	for i := range scenarioKeys {
+		all = append(all, scenarioKeys[i].Path)
+	}
+	return fmt.Errorf("%s is not a key of a scenario; %s (trainsim explain lists them)", path, input.DidYouMean(path, all))
+}
+
+// knownKey reports whether a scenario may hold a key.
+func knownKey(path string) bool {
+	t := reflect.TypeFor[job.Config]()
+	parent := ""
+	for part := range strings.SplitSeq(path, ".") {
+		if t.Kind() == reflect.Struct {
+			if i := slices.IndexFunc(fieldsOf(t), func(f field) bool { return f.name == part }); i >= 0 {
+				t, parent = t.Field(fieldsOf(t)[i].index).Type, join(parent, part)
+				continue
+			}
+		}
+		return slices.Contains(extraKeys[parent], part) && join(parent, part) == path
+	}
+	return true
 }
 
 // fromStruct explains a key of a device or cluster that has no entry of its

@@ -62,8 +62,9 @@ func (n *node) place(at input.Span) {
 	}
 }
 
-// canonical folds the other name of a key.
-func canonical(path string) string {
+// CanonicalKey folds the other name of a scenario key: schedule.chunks is
+// schedule.microbatches.
+func CanonicalKey(path string) string {
 	if path == "schedule.chunks" {
 		return "schedule.microbatches"
 	}
@@ -72,7 +73,7 @@ func canonical(path string) string {
 
 // putAt sets the value at a dotted path.
 func (l *loader) putAt(path string, value *node) {
-	path = canonical(path)
+	path = CanonicalKey(path)
 	l.unset(path)
 	parts := strings.Split(path, ".")
 	t := l.root
@@ -89,9 +90,9 @@ func (l *loader) putAt(path string, value *node) {
 
 // unset takes a key out of the tree, by either of its names.
 func (l *loader) unset(path string) {
-	if canonical(path) == "schedule.microbatches" {
+	if CanonicalKey(path) == "schedule.microbatches" {
 		l.root.table("schedule").drop("chunks")
-		path = canonical(path)
+		path = CanonicalKey(path)
 	}
 	parent, key := l.root, path
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {

@@ -33,6 +33,19 @@ func OpenReader(r io.Reader, name string) (*Template, error) {
 // Load makes a variant: see [LoadWith].
 func (t *Template) Load(sets []string) (*job.Config, error) { return t.loader().load(sets) }
 
+// LoadKeeping is [Template.Load] of a variant that keeps a global batch, in
+// samples, by cutting it anew: into as many micro-batches as it takes or, where
+// fixed names their number, into larger or smaller ones. Fixed are the keys that
+// the variant is about; 0 samples keep nothing.
+func (t *Template) LoadKeeping(samples int64, fixed, sets []string) (*job.Config, error) {
+	l := t.loader()
+	l.batch = batch{samples: samples, fixed: map[string]bool{}}
+	for _, key := range fixed {
+		l.batch.fixed[CanonicalKey(key)] = true
+	}
+	return l.load(sets)
+}
+
 // loader returns a loader with a copy of the source, which keeps notes while
 // it is read.
 func (t *Template) loader() *loader {

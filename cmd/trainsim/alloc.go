@@ -173,7 +173,7 @@ func (a *app) openSeekable(path string) (file *os.File, cleanup func(), err erro
 	if path != "-" {
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+			return nil, nil, unreadable(path, err)
 		}
 		info, err := f.Stat()
 		if err == nil && info.IsDir() {

@@ -97,7 +97,7 @@ func (c *calibrateCommand) read(paths []string) ([]calibrate.Table, error) {
 	for _, path := range paths {
 		text, err := c.readFile(path)
 		if err != nil {
-			return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+			return nil, unreadable(path, err)
 		}
 		out = append(out, calibrate.Table{Name: path, Text: text})
 	}

@@ -77,7 +77,7 @@ func (c *compareCommand) run(cmd *cobra.Command, args []string) error {
 			return usagef("--baseline %q: write one of %s%s", c.baseline, strings.Join(names, ", "), didYouMean(c.baseline, names))
 		}
 	}
-	comparison, err := report.Compare(names, reports, base, version)
+	comparison, err := report.Compare(names, reports, base)
 	if err != nil {
 		return err
 	}
@@ -162,5 +162,5 @@ func (c *compareCommand) simulate(ctx context.Context, cfg *job.Config) (*report
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	return &report.Run{Report: report.New(res, scenarios.Resolved(cfg), version), Recording: res.Recording}, nil
+	return &report.Run{Report: report.New(res, scenarios.Resolved(cfg)), Recording: res.Recording}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/sim/input"
+	"trainsim/sim/output"
 	"trainsim/sim/step"
 )
 
@@ -38,6 +39,11 @@ func usagef(format string, args ...any) error {
 // badInput marks err as the fault of an input file: exit code 3.
 func badInput(err error) error { return &coded{exitInput, err} }
 
+// unreadable is the error of a file of input that cannot be read: exit code 3.
+func unreadable(path string, err error) error {
+	return badInput(fmt.Errorf("%s: %w", path, output.Cause(err)))
+}
+
 // unrunnable marks err as a job that is valid but cannot run: exit code 4.
 func unrunnable(err error) error { return &coded{exitUnrunnable, err} }
 
@@ -45,6 +51,7 @@ func unrunnable(err error) error { return &coded{exitUnrunnable, err} }
 func (a *app) exitCode(err error) int {
 	var c *coded
 	var invalid *input.Errors
+	var bad *input.Invalid
 	switch {
 	case err == nil:
 		return exitOK
@@ -52,7 +59,7 @@ func (a *app) exitCode(err error) int {
 		return exitInterrupted
 	case errors.As(err, &c):
 		return c.code
-	case errors.As(err, &invalid):
+	case errors.As(err, &invalid), errors.As(err, &bad):
 		return exitInput
 	case errors.Is(err, step.ErrDeadlock):
 		return exitUnrunnable

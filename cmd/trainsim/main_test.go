@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim/input"
+	"trainsim/sim/report"
 )
 
 // result is what one command line did.
@@ -60,7 +60,7 @@ func TestVersion(t *testing.T) {
 	r := trainsim("version")
 	assert.Equal(t, exitOK, r.code)
 	assert.Regexp(t, `^trainsim \d+\.\d+\.\d+ \(go\S+ \w+/\w+\)\n$`, r.stdout)
-	assert.Contains(t, trainsim("version", "--json").stdout, `"trainsim_version": "`+version+`"`)
+	assert.Contains(t, trainsim("version", "--json").stdout, `"trainsim_version": "`+report.Version+`"`)
 }
 
 func TestHelpAndCompletion(t *testing.T) {
@@ -82,7 +82,7 @@ func TestEveryCommandIsDescribed(t *testing.T) {
 			visit(child)
 		}
 	}
-	visit(newRootCommand(&app{stdout: newOutput(io.Discard), stderr: io.Discard}))
+	visit(newRootCommand(&app{stdout: newResults(io.Discard), stderr: io.Discard}))
 }
 
 // withCommand runs `trainsim probe` with the given body.
@@ -169,33 +169,6 @@ func listDir(t *testing.T, dir string) (names []string) {
 		names = append(names, e.Name())
 	}
 	return names
-}
-
-func TestFilesAreWrittenWholeOrNotAtAll(t *testing.T) {
-	a, dir := &app{}, t.TempDir()
-	path := filepath.Join(dir, "sub", "out.json")
-	text := func(s string, err error) func(io.Writer) error {
-		return func(w io.Writer) error { io.WriteString(w, s); return err }
-	}
-	require.NoError(t, a.writeFile(path, text("one", nil)))
-	err := a.writeFile(path, text("two", errors.New("disk on fire")))
-	assert.EqualError(t, err, "cannot write "+path+": disk on fire")
-	got, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "one", string(got))
-	assert.Equal(t, []string{"out.json"}, listDir(t, filepath.Dir(path)))
-
-	link := filepath.Join(dir, "link")
-	require.NoError(t, os.Symlink(path, link))
-	require.NoError(t, a.writeFile(link, text("three", nil)))
-	got, err = os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "three", string(got), "a link is followed, not replaced")
-
-	assert.EqualError(t, a.writeFile(dir, text("", nil)), dir+" is a directory; write the name of a file")
-	assert.EqualError(t, a.writeFile(path+"/x", text("", nil)), "cannot write "+path+"/x: not a directory")
-	assert.EqualError(t, a.writeFile("/dev/full", text("x", nil)), "cannot write /dev/full: no space left on device")
-	assert.NoError(t, a.writeFile("/dev/null", text("x", nil)))
 }
 
 func TestReadFile(t *testing.T) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,8 +12,10 @@ import (
 
 	"trainsim/scenarios"
 	"trainsim/sim/account"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/report"
+	"trainsim/sim/search"
 )
 
 // memorySchema names the version of `memory --json`.
@@ -30,7 +34,7 @@ type memoryAccount struct {
 	// Optimizers is the bytes a parameter, by optimizer.
 	Optimizers []optimizerBytes `json:"bytes_per_parameter,omitempty"`
 	// Largest is the answer to --max.
-	Largest *largestValue `json:"largest,omitempty"`
+	Largest *search.Largest `json:"largest,omitempty"`
 }
 
 // newMemoryCommand is `trainsim memory`.
@@ -67,11 +71,7 @@ with which the job fits.`,
 					return err
 				}
 				if key != "" {
-					s := search{ctx: cmd.Context(), scenario: args[i], sets: o.all(cmd)}
-					if s.key, err = maxKey(key, cfg); err != nil {
-						return err
-					}
-					if m.Largest, err = s.largest(); err != nil {
+					if m.Largest, err = a.largest(cmd.Context(), cfg, args[i], o.all(cmd), key); err != nil {
 						return err
 					}
 				}
@@ -118,17 +118,37 @@ func accountFor(cfg *job.Config, explain bool) (*memoryAccount, error) {
 	return m, nil
 }
 
-// stagesOf is the account of every stage of a scenario.
-func stagesOf(cfg *job.Config) ([]report.StageMemory, error) {
-	j, err := build(cfg)
+// largest answers --max. The key of an evaluation that a scenario does not have
+// limits nothing.
+func (a *app) largest(ctx context.Context, cfg *job.Config, scenario string, sets []string, key string) (*search.Largest, error) {
+	full := scenarios.FullKey(key)
+	if strings.HasPrefix(full, "evaluation.") && full != "evaluation.batches" && cfg.Evaluation.Batches == 0 {
+		return nil, usagef("--max %s: %s has no evaluation, so that %s changes nothing; write schedule.microbatch_size for the sequences of a training step, "+
+			"or add --set evaluation.batches=1", key, cfg.Name, full)
+	}
+	t, err := a.template(scenario)
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := account.Replay(j)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
+	l, err := search.FindLargest(ctx, t, sets, full)
+	return l, ofMax(err, len(sets)+1)
+}
+
+// ofMax says of problems with the value that is tried, the last override, that
+// they are --max's.
+func ofMax(err error, override int) error {
+	var all *input.Errors
+	if !errors.As(err, &all) {
+		return err
 	}
-	return report.MemoryOf(ranks), nil
+	out := &input.Errors{Dropped: all.Dropped}
+	for _, p := range all.Problems {
+		if p.File == "--set" && p.Line == override {
+			p = input.Problem{File: "--max", Key: p.Key, Text: p.Text}
+		}
+		out.Problems = append(out.Problems, p)
+	}
+	return out
 }
 
 // showMemory prints the accounts; one that does not fit is exit code 4.

@@ -1,38 +1,11 @@
 package main
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
-
-// A pipeline keeps so many micro-batches in flight and no more: the search has
-// to end, and to say so, though no number of them is too large.
-func TestMemoryDoesNotLimitTheMicrobatches(t *testing.T) {
-	s := search{ctx: context.Background(), scenario: "pp4-1f1b-8", key: "schedule.microbatches"}
-	l, err := s.largest()
-	require.NoError(t, err)
-	assert.True(t, l.Level)
-	assert.LessOrEqual(t, l.Value, 1<<10, "found without long replays")
-	assert.Regexp(t, `^Memory does not limit schedule.microbatches: \d+ fits \(\d+ % full\), and more need no more\.$`, l.String())
-}
-
-// GPipe holds the activations of all of them, so that there is a largest number.
-func TestMemoryLimitsTheMicrobatchesOfGPipe(t *testing.T) {
-	s := search{ctx: context.Background(), scenario: "pp4-gpipe-8", key: "schedule.microbatches"}
-	l, err := s.largest()
-	require.NoError(t, err)
-	assert.False(t, l.Level)
-	_, fits, _, err := s.try(l.Value)
-	require.NoError(t, err)
-	assert.True(t, fits)
-	_, fits, valid, err := s.try(l.Value + 1)
-	require.NoError(t, err)
-	assert.True(t, valid)
-	assert.False(t, fits)
-}
 
 // The key may stand without its table.
 func TestMaxOfAKeyWithoutItsTable(t *testing.T) {
@@ -50,23 +23,6 @@ func TestExplainHasTheOptimizers(t *testing.T) {
 	assert.Regexp(t, `(?m)^ +adam +2 +2 +4 +4 +8 +20  <- this job$`, r.stdout)
 	assert.Regexp(t, `(?m)^ +sgd-momentum +2 +2 +4 +4 +4 +16$`, r.stdout)
 	assert.Regexp(t, `(?m)^ +adam-8bit +2 +2 +4 +4 +2 +14$`, r.stdout)
-}
-
-func TestTheSearchForTheLargestValueCanBeInterrupted(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	s := search{ctx: ctx, scenario: "pp4-1f1b-8", key: "schedule.microbatches"}
-	_, err := s.largest()
-	assert.ErrorIs(t, err, context.Canceled)
-}
-
-// More ranks need less memory each: the search over a degree of parallelism
-// begins with the most.
-func TestMaxOfADegree(t *testing.T) {
-	s := search{ctx: context.Background(), scenario: "mixtral-8x7b-ep8", key: "parallel.ep"}
-	l, err := s.largest()
-	require.NoError(t, err)
-	assert.Equal(t, 8, l.Value)
 }
 
 // A limit that the job sets itself is what it is told of, not the device.

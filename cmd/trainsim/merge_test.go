@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/sim/search/journal"
 )
 
 // Seven shards that are joined are one sweep, byte for byte, and there are no
@@ -41,10 +43,10 @@ func TestMergeReportsGapsAndDoubles(t *testing.T) {
 	for _, i := range []int{0, 1, 3} {
 		trainsim(small(many, "--no-plots", "--shard", fmt.Sprintf("%d/4", i))...)
 	}
-	journal := filepath.Join(shard(1), journalName)
-	text, err := os.ReadFile(journal)
+	path := filepath.Join(shard(1), journal.Name)
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(journal, text[:len(text)-100], 0o666))
+	require.NoError(t, os.WriteFile(path, text[:len(text)-100], 0o666))
 	out := filepath.Join(many, "all")
 	r := trainsim("merge", "-q", "-o", out, shard(0), shard(1), shard(3), shard(3))
 	assert.Equal(t, exitFailure, r.code)
@@ -137,19 +139,6 @@ func TestShardFromTheEnvironment(t *testing.T) {
 		}
 		require.NoError(t, err, "%q %v", tt.flag, tt.env)
 		assert.Equal(t, tt.want, s.String(), "%q %v", tt.flag, tt.env)
-	}
-}
-
-// The parts of a split have every point once.
-func TestShardsCoverAllPoints(t *testing.T) {
-	for n := range 40 {
-		for of := 1; of <= 9; of++ {
-			sum := 0
-			for i := range of {
-				sum += shard{i, of}.count(n)
-			}
-			assert.Equal(t, n, sum, "%d points in %d shards", n, of)
-		}
 	}
 }
 

@@ -10,18 +10,20 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+
+	"trainsim/sim/output"
 )
 
-// output is buffered stdout that remembers its first failure, so that a full
+// results is buffered stdout that remembers its first failure, so that a full
 // disk behind a redirection is an error and not a shorter report.
-type output struct{ *bufio.Writer }
+type results struct{ *bufio.Writer }
 
-func newOutput(w io.Writer) *output { return &output{bufio.NewWriterSize(w, 64<<10)} }
+func newResults(w io.Writer) *results { return &results{bufio.NewWriterSize(w, 64<<10)} }
 
 // Flush writes what is buffered and returns the first failure of any write.
-func (o *output) Flush() error {
+func (o *results) Flush() error {
 	if err := o.Writer.Flush(); err != nil {
-		return &coded{exitFailure, fmt.Errorf("standard output: %w", cause(err))}
+		return &coded{exitFailure, fmt.Errorf("standard output: %w", output.Cause(err))}
 	}
 	return nil
 }
@@ -54,6 +56,20 @@ func (a *app) progress(n int, what string) *progressbar.ProgressBar {
 		progressbar.OptionShowCount(),
 		progressbar.OptionClearOnFinish(),
 	)
+}
+
+// hear is what a search tells how far it has come: a bar.
+func (a *app) hear(what string) func(done, total int) {
+	var bar *progressbar.ProgressBar
+	return func(done, total int) {
+		if bar == nil {
+			bar = a.progress(total, what)
+		}
+		bar.Set(done) //nolint:errcheck // a bar that cannot be drawn hinders nobody
+		if done == total {
+			bar.Finish() //nolint:errcheck // as above
+		}
+	}
 }
 
 // jsonFlag gives cmd the flag --json, which sets a.json.

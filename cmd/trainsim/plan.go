@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,10 +14,10 @@ import (
 	"trainsim/scenarios"
 	"trainsim/schedule/kinds"
 	"trainsim/sim"
-	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
-	"trainsim/sim/step"
+	"trainsim/sim/search"
+	"trainsim/sim/search/journal"
 )
 
 // planCommand is `trainsim plan` with its flags.
@@ -92,59 +91,52 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	limit, err := p.limit(space.Base)
-	if err != nil {
+	planner := search.NewPlanner(space)
+	planner.Top = p.top
+	if err := p.limit(planner); err != nil {
 		return err
 	}
 	dir := p.out
 	if dir == "" {
 		dir = filepath.Join("trainsim-out", fileName(space.Base.Name)+"-plan")
 	}
-	layouts := space.Layouts()
-	if len(layouts) == 0 {
+	if len(planner.Layouts) == 0 {
 		return usagef("no layout of %s has what is asked for: %s; fix fewer keys, or other values", space.Base.Name, strings.Join(append(p.fix, fmt.Sprintf("a global batch of %d", space.Batch)), ", "))
 	}
-	c := &campaign{app: p.app, head: p.header(space, limit, len(layouts), part), part: part, dir: part.folder(dir), fresh: p.fresh}
-	j, done, err := c.open()
+	dir = shardFolder(part, dir)
+	j, err := p.openJournal(dir, journal.ForPlan(planner, part, p.optionsText(planner)), p.fresh)
 	if err != nil {
 		return err
 	}
-	defer done()
-	search := &planner{base: space.Base, layouts: layouts, limit: limit, search: report.NewPlanSearch(p.top), jobs: p.jobs,
-		options: step.Options{NoRecording: true, Fold: !p.everyRank}, known: j.known, keep: j.add}
-	if err := p.searchAll(cmd.Context(), c, j, search); err != nil {
+	defer j.Close()
+	plan, counts, err := p.search(cmd.Context(), j, planner, part)
+	if err != nil {
 		return err
 	}
-	plan := search.search.Plan(version, space.Base.Name, space.Batch, scenarios.PlanKeys())
-	if err := p.write(c.dir, plan, space, layouts, options); err != nil {
+	if err := p.write(dir, plan, planner, options); err != nil {
 		return err
 	}
-	if err := j.rewrite(part.index, part.of); err != nil {
+	if err := j.Sort(); err != nil {
 		return err
 	}
-	return p.show(plan, &search.counts)
+	return p.show(plan, counts)
 }
 
-// searchAll runs the search with a bar and sees its results to the disk.
-func (p *planCommand) searchAll(ctx context.Context, c *campaign, j *journal, search *planner) error {
-	err := search.bound(ctx, c.part)
-	if err == nil {
-		bar := p.progress(len(search.order), "searching")
-		err = search.run(ctx, func(n int) { bar.Add(n) }) //nolint:errcheck // a bar that cannot be drawn hinders nobody
-		bar.Finish()                                      //nolint:errcheck // as above
-	}
-	if e := j.finish(); err == nil {
+// search searches and sees the results to the disk.
+func (p *planCommand) search(ctx context.Context, j *journal.Journal, planner *search.Planner, part search.Shard) (*report.Plan, *search.PlanCounts, error) {
+	plan, counts, err := planner.Plan(ctx, j, search.Options{Jobs: p.jobs, Shard: part, EveryRank: p.everyRank, Progress: p.hear("searching")})
+	if e := j.Finish(); err == nil {
 		err = e
 	}
 	if ctx.Err() != nil {
-		p.notef("%d results are in %s; the same command goes on from there", j.kept(), j.path)
+		p.notef("%d results are in %s; the same command goes on from there", j.Kept(), j.Path())
 	}
-	return err
+	return plan, counts, err
 }
 
 // space reads the scenario and what is to be searched.
-func (p *planCommand) space(name string, sets []string) (*scenarios.Space, error) {
-	s := &scenarios.Space{Batch: p.batch, MinMicrobatches: p.minMicrobatches}
+func (p *planCommand) space(name string, sets []string) (*search.Space, error) {
+	var s search.Space // what is given before the job
 	for _, k := range p.kinds {
 		kind, err := kinds.Find(k)
 		if err != nil {
@@ -169,68 +161,51 @@ func (p *planCommand) space(name string, sets []string) (*scenarios.Space, error
 	if err != nil {
 		return nil, err
 	}
-	s.Base = base
-	if s.Batch == 0 {
-		s.Batch = base.Samples()
+	space := search.NewSpace(base)
+	space.Kinds, space.Fixed, space.MinMicrobatches = s.Kinds, s.Fixed, p.minMicrobatches
+	if p.batch != 0 {
+		space.Batch = p.batch
 	}
-	if s.Batch < 1 || p.top < 1 || p.minMicrobatches < 1 {
+	if space.Batch < 1 || p.top < 1 || p.minMicrobatches < 1 {
 		return nil, usagef("--global-batch, --top and --min-microbatches are at least 1")
 	}
-	return s, p.nodes(s)
-}
-
-// nodes turns numbers of GPUs into numbers of nodes.
-func (p *planCommand) nodes(s *scenarios.Space) error {
-	nodes := max(s.Base.Cluster.Nodes, 1)
-	s.Nodes = []int{nodes}
-	if len(p.gpus) == 0 {
-		return nil
-	}
-	perNode := s.Base.Parallel.World() / nodes
-	s.Nodes = nil
-	for _, n := range p.gpus {
-		if n < perNode || n%perNode != 0 {
-			return usagef("--gpus %d: the cluster's nodes have %d GPUs; write multiples of that", n, perNode)
-		}
-		if !slices.Contains(s.Nodes, n/perNode) {
-			s.Nodes = append(s.Nodes, n/perNode)
+	if len(p.gpus) > 0 {
+		if err := space.SetGPUs(p.gpus); err != nil {
+			return nil, usagef("--gpus %v", err)
 		}
 	}
-	return nil
+	return space, nil
 }
 
 // limit is the memory that a GPU may need.
-func (p *planCommand) limit(base *job.Config) (int64, error) {
-	limit := int64(base.GPU.Memory)
+func (p *planCommand) limit(planner *search.Planner) error {
 	if p.maxMemory == "" {
-		return limit, nil
+		return nil
 	}
 	size, err := sim.ParseBytes(p.maxMemory)
 	if err != nil || size <= 0 {
-		return 0, usagef("--max-memory %q: write a size such as 72GiB", p.maxMemory)
+		return usagef("--max-memory %q: write a size such as 72GiB", p.maxMemory)
 	}
-	return min(limit, int64(size)), nil
+	planner.Limit = min(planner.Limit, int64(size))
+	return nil
 }
 
-// header says what the search is.
-func (p *planCommand) header(s *scenarios.Space, limit int64, layouts int, part shard) *report.JournalHeader {
-	return &report.JournalHeader{
-		Schema: report.JournalSchema, Version: version, Command: "plan", Scenario: s.Base.Name, Content: scenarios.Identity(s.Base, version),
-		Options: fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, --no-fold=%t",
-			s.Batch, s.Nodes, s.Kinds, s.Fixed, limit, s.MinMicrobatches, p.top, p.everyRank),
-		Points: layouts, Shard: part.index, Shards: part.of, Top: p.top, Batch: s.Batch, Sizes: len(s.Nodes),
-	}
+// optionsText is what decides the layouts beside the scenario.
+func (p *planCommand) optionsText(planner *search.Planner) string {
+	s := planner.Space
+	return fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, --no-fold=%t",
+		s.Batch, s.Nodes, s.Kinds, s.Fixed, planner.Limit, s.MinMicrobatches, planner.Top, p.everyRank)
 }
 
 // write writes the files of a plan.
-func (p *planCommand) write(dir string, plan *report.Plan, space *scenarios.Space, layouts []scenarios.Layout, options []chart.Options) error {
+func (p *planCommand) write(dir string, plan *report.Plan, planner *search.Planner, options []chart.Options) error {
 	if err := p.writePlan(dir, plan, options); err != nil {
 		return err
 	}
 	for i := range plan.Sizes {
 		best := &plan.Sizes[i].Best[0]
-		name := planFile(len(space.Nodes), best.GPUs)
-		cfg := layouts[best.Point].Apply(space.Base)
+		name := planFile(len(planner.Space.Nodes), best.GPUs)
+		cfg := planner.Layouts[best.Point].Apply(planner.Space.Base)
 		cfg.Name += strings.TrimSuffix("-"+name, ".toml")
 		cfg.Description = "The fastest layout that trainsim plan found: " + report.LayoutLabel(best.Settings)
 		if err := p.writeFile(filepath.Join(dir, name), func(w io.Writer) error { return scenarios.Write(w, cfg) }); err != nil {
@@ -263,9 +238,9 @@ func (a *app) writePlan(dir string, plan *report.Plan, options []chart.Options) 
 }
 
 // show prints the plan and what became of the layouts.
-func (p *planCommand) show(plan *report.Plan, n *planCounts) error {
+func (p *planCommand) show(plan *report.Plan, n *search.PlanCounts) error {
 	p.notef("%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory, %d simulated",
-		n.layouts, n.tooLarge, n.tooSlow, n.impossible, n.outOfMemory, n.simulated)
+		n.Layouts, n.TooLarge, n.TooSlow, n.Impossible, n.OutOfMemory, n.Simulated)
 	return p.showPlan(plan)
 }
 

@@ -69,7 +69,7 @@ func (a *app) readRun(path string) (*report.Run, error) {
 		name = path
 		f, err := os.Open(path)
 		if err != nil {
-			return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+			return nil, unreadable(path, err)
 		}
 		defer f.Close()
 		in = f

@@ -153,7 +153,7 @@ func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run
 	wall := time.Since(start).Seconds()
 	rate := float64(res.Events) / wall
 	r.notef("%s: %d events in %.3f s, %.2f million a second", cfg.Name, res.Events, wall, rate/1e6)
-	rep := report.New(res, scenarios.Resolved(cfg), version)
+	rep := report.New(res, scenarios.Resolved(cfg))
 	if err != nil {
 		text := err.Error()
 		rep.Deadlock = &text
@@ -163,7 +163,7 @@ func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run
 	}
 	run := &report.Run{Report: rep, Recording: res.Recording}
 	if r.check && rep.Deadlock == nil {
-		return run, res, checkRun(run)
+		return run, res, run.Check()
 	}
 	return run, res, nil
 }

@@ -45,6 +45,14 @@ func (a *app) load(name string, sets []string) (*job.Config, error) {
 	return scenarios.LoadWith(name, sets)
 }
 
+// template reads the text of a scenario: a file, a built-in name or "-" for stdin.
+func (a *app) template(name string) (*scenarios.Template, error) {
+	if name == "-" {
+		return scenarios.OpenReader(a.stdin, "standard input")
+	}
+	return scenarios.Open(name)
+}
+
 // loadAll reads several scenarios and reports what is wrong with all of them.
 func (a *app) loadAll(names, sets []string) ([]*job.Config, error) {
 	var out []*job.Config

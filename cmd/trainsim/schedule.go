@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -122,7 +121,7 @@ func (f *scheduleFlags) resolve(a *app) error {
 	}
 	data, err := a.readFile(f.costFile)
 	if err != nil {
-		return badInput(fmt.Errorf("%s: %w", f.costFile, cause(err)))
+		return unreadable(f.costFile, err)
 	}
 	if f.options.Costs.PerStage, err = schedule.ReadStageCosts(bytes.NewReader(data), f.costFile); err != nil {
 		return badInput(err)
@@ -149,7 +148,7 @@ func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*sched
 	}
 	data, err := a.readFile(name)
 	if err != nil {
-		return nil, badInput(fmt.Errorf("%s: %w", name, cause(err)))
+		return nil, unreadable(name, err)
 	}
 	p, err := schedule.ParseCSV(strings.NewReader(string(data)), name)
 	var stuck *schedule.CheckError

@@ -5,30 +5,19 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/pflag"
+
+	"trainsim/sim/search"
 )
 
-// shard is the part of a sweep that one of several processes runs: the points
-// whose number leaves index when divided by of.
-type shard struct{ index, of int }
-
-// whole is a sweep that is not split.
-var whole = shard{0, 1}
-
-func (s shard) String() string { return fmt.Sprintf("%d/%d", s.index, s.of) }
-
-// folder returns where the shard writes when the whole sweep goes to dir.
-func (s shard) folder(dir string) string {
-	if s == whole {
+// shardFolder returns where a shard writes when the whole search goes to dir.
+func shardFolder(part search.Shard, dir string) string {
+	if part.Whole() {
 		return dir
 	}
-	return filepath.Join(dir, fmt.Sprintf("shard-%d-of-%d", s.index, s.of))
+	return filepath.Join(dir, fmt.Sprintf("shard-%d-of-%d", part.Index, part.Of))
 }
-
-// count returns how many of n points are the shard's.
-func (s shard) count(n int) int { return (n - s.index + s.of - 1) / s.of }
 
 // shardFlag gives a command --shard.
 func shardFlag(f *pflag.FlagSet, text *string) {
@@ -45,11 +34,13 @@ const (
 
 // findShard reads --shard or, without it, the environment; from names the
 // variable that decided, "" for the flag.
-func findShard(text string, env func(string) string) (s shard, from string, err error) {
+func findShard(text string, env func(string) string) (s search.Shard, from string, err error) {
 	switch {
 	case text != "":
-		s, err = parseShard(text)
-		return s, "", err
+		if s, err = search.ParseShard(text); err != nil {
+			return s, "", usagef("--shard %v", err)
+		}
+		return s, "", nil
 	case env(slurmTask) != "":
 		s, err = slurmShard(env)
 		return s, slurmTask, err
@@ -57,22 +48,12 @@ func findShard(text string, env func(string) string) (s shard, from string, err 
 		s, err = countedShard(kubeIndex, env)
 		return s, kubeIndex, err
 	}
-	return whole, "", nil
-}
-
-func parseShard(text string) (shard, error) {
-	i, n, ok := strings.Cut(text, "/")
-	index, err1 := strconv.Atoi(i)
-	of, err2 := strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || index < 0 || of < 1 || index >= of {
-		return whole, usagef("--shard %q: write I/N with I from 0 to N-1, as in 0/4", text)
-	}
-	return shard{index, of}, nil
+	return search.Shard{}, "", nil
 }
 
 // countedShard is a task that knows its index and is told the count.
-func countedShard(variable string, env func(string) string) (shard, error) {
-	s, err := parseShard(env(variable) + "/" + env(shardCount))
+func countedShard(variable string, env func(string) string) (search.Shard, error) {
+	s, err := search.ParseShard(env(variable) + "/" + env(shardCount))
 	if err != nil {
 		return s, usagef("%s=%q needs %s, the number of tasks, above it (it is %q); set it, or write --shard I/N (--shard 0/1 for all points)",
 			variable, env(variable), shardCount, env(shardCount))
@@ -82,7 +63,7 @@ func countedShard(variable string, env func(string) string) (shard, error) {
 
 // slurmShard is a task of an array job. Its count is that of the array unless
 // it is given, as it has to be where single tasks are submitted again.
-func slurmShard(env func(string) string) (shard, error) {
+func slurmShard(env func(string) string) (search.Shard, error) {
 	if env(shardCount) != "" {
 		return countedShard(slurmTask, env)
 	}
@@ -98,12 +79,13 @@ func slurmShard(env func(string) string) (shard, error) {
 	}
 	id, first := number(slurmTask, -1), number("SLURM_ARRAY_TASK_MIN", 0)
 	last, step := number("SLURM_ARRAY_TASK_MAX", -1), number("SLURM_ARRAY_TASK_STEP", 1)
+	var s search.Shard
 	if id < 0 || first < 0 || last < id || step < 1 || id < first || (id-first)%step != 0 {
-		return whole, usagef("the array job's %s=%q is not in a range that its other variables tell; write --shard I/N", slurmTask, env(slurmTask))
+		return s, usagef("the array job's %s=%q is not in a range that its other variables tell; write --shard I/N", slurmTask, env(slurmTask))
 	}
-	s := shard{(id - first) / step, (last-first)/step + 1}
-	if n := number("SLURM_ARRAY_TASK_COUNT", s.of); n != s.of {
-		return whole, usagef("the array job has %d tasks from %d to %d, so that some are missing; submit a range such as 0-6, or set %s to the number of shards",
+	s = search.Shard{Index: (id - first) / step, Of: (last-first)/step + 1}
+	if n := number("SLURM_ARRAY_TASK_COUNT", s.Of); n != s.Of {
+		return s, usagef("the array job has %d tasks from %d to %d, so that some are missing; submit a range such as 0-6, or set %s to the number of shards",
 			n, first, last, shardCount)
 	}
 	return s, nil
@@ -111,7 +93,7 @@ func slurmShard(env func(string) string) (shard, error) {
 
 // environmentShard is findShard with the process's environment; it says on
 // stderr when the environment decided.
-func (a *app) environmentShard(text string) (shard, error) {
+func (a *app) environmentShard(text string) (search.Shard, error) {
 	s, from, err := findShard(text, os.Getenv)
 	if err == nil && from != "" {
 		a.notef("shard %v, from %s", s, from)

@@ -10,12 +10,10 @@ import (
 
 	"trainsim/plots"
 	"trainsim/plots/chart"
-	"trainsim/scenarios"
-	"trainsim/sim/account"
-	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
-	"trainsim/sim/step"
+	"trainsim/sim/search"
+	"trainsim/sim/search/journal"
 )
 
 // sweepCommand is `trainsim sweep` with its flags.
@@ -82,11 +80,11 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	sweep, err := s.prepare(args[0], s.all(cmd))
+	grid, err := s.grid(args[0], s.all(cmd))
 	if err != nil {
 		return err
 	}
-	head, err := s.header(sweep, part)
+	head, err := journal.ForSweep(grid, part, s.optionsText(grid))
 	if err != nil {
 		return err
 	}
@@ -94,132 +92,88 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 	if dir == "" {
 		dir = filepath.Join("trainsim-out", fileName(head.Scenario)+"-sweep")
 	}
-	c := &campaign{app: s.app, head: head, part: part, dir: part.folder(dir), fresh: s.fresh, jobs: s.jobs,
-		point: func(i int) *scenarioPoint { return s.load(sweep, i) }}
-	c.simulate = func(ctx context.Context, p *scenarioPoint) error {
-		return simulatePoint(ctx, p, step.Options{NoRecording: true, Fold: !s.everyRank, MaxEvents: s.maxEvents})
+	dir = shardFolder(part, dir)
+	j, err := s.openJournal(dir, head, s.fresh)
+	if err != nil {
+		return err
 	}
-	return c.run(cmd.Context(), func(doc *report.SweepDoc) error { return s.finish(doc, c.dir, part, options) })
+	defer j.Close()
+	if err := s.fill(cmd.Context(), j, grid, part); err != nil {
+		return err
+	}
+	doc := &report.SweepDoc{Scenario: head.Scenario, Axes: head.Axes, Rows: j.Rows()}
+	if err := s.writeSweep(dir, doc); err != nil {
+		return err
+	}
+	if err := j.Sort(); err != nil {
+		return err
+	}
+	return s.finish(doc, dir, part, options)
 }
 
-// prepare reads the scenario and the axes.
-func (s *sweepCommand) prepare(name string, sets []string) (*scenarios.Sweep, error) {
+// fill simulates what the journal does not have and sees it to the disk.
+func (s *sweepCommand) fill(ctx context.Context, j *journal.Journal, grid *search.Grid, part search.Shard) error {
+	err := grid.Run(ctx, j, search.Options{
+		Jobs: s.jobs, Shard: part, EveryRank: s.everyRank, MaxEvents: s.maxEvents, Progress: s.hear("simulating"),
+	})
+	if e := j.Finish(); err == nil {
+		err = e
+	}
+	if ctx.Err() != nil {
+		s.notef("%d of %d results are in %s; the same command goes on from there", j.Kept(), part.Count(grid.Len()), j.Path())
+	}
+	return err
+}
+
+// grid reads the scenario and the axes.
+func (s *sweepCommand) grid(name string, sets []string) (*search.Grid, error) {
 	if len(s.vary) == 0 {
 		return nil, usagef("nothing varies; write something like --vary schedule.microbatches=4,8,16")
 	}
-	sweep := &scenarios.Sweep{Sets: sets}
+	var axes []report.Axis
+	var zip []string
 	for _, text := range s.vary {
-		axis, err := scenarios.ParseAxis(text)
+		axis, err := search.ParseAxis(text)
 		if err != nil {
 			return nil, usagef("--vary %v", err)
 		}
-		sweep.Axes = append(sweep.Axes, axis)
-	}
-	switch s.zip {
-	case "":
-	case zipAll:
-		for _, a := range sweep.Axes {
-			sweep.Zip = append(sweep.Zip, a.Key)
+		axes = append(axes, axis)
+		if s.zip == zipAll {
+			zip = append(zip, axis.Key)
 		}
-	default:
-		sweep.Zip = strings.Split(s.zip, ",")
 	}
-	if err := sweep.Prepare(); err != nil {
+	if s.zip != "" && s.zip != zipAll {
+		zip = strings.Split(s.zip, ",")
+	}
+	grid, err := search.NewGrid(axes, zip)
+	if err != nil {
 		return nil, usagef("%v", err)
 	}
-	var err error
-	if sweep.Template, err = s.template(name); err != nil {
+	grid.Sets = sets
+	if grid.Template, err = s.template(name); err != nil {
 		return nil, err
 	}
 	if s.keep == "" {
-		return sweep, nil
+		return grid, nil
 	}
 	if s.keep != "global_batch" {
 		return nil, usagef("--keep %q: write global_batch", s.keep)
 	}
-	base, err := sweep.Template.Load(sets)
+	base, err := grid.Template.Load(sets)
 	if err == nil {
-		sweep.Batch = base.Samples()
+		grid.Batch = base.Samples()
 	}
-	return sweep, err
+	return grid, err
 }
 
-// template reads the text of a scenario: a file, a built-in name or "-" for stdin.
-func (a *app) template(name string) (*scenarios.Template, error) {
-	if name == "-" {
-		return scenarios.OpenReader(a.stdin, "standard input")
-	}
-	return scenarios.Open(name)
-}
-
-// header says what the sweep is. A scenario that is wrong whatever varies is an
-// error, not a sweep of invalid points.
-func (s *sweepCommand) header(sweep *scenarios.Sweep, part shard) (*report.JournalHeader, error) {
-	n := sweep.Len()
-	first, last := s.load(sweep, 0), s.load(sweep, n-1)
-	h := &report.JournalHeader{
-		Schema: report.JournalSchema, Version: version, Command: "sweep", Content: first.row.ID + last.row.ID,
-		Options: fmt.Sprintf("--zip=%s --keep=%s --no-fold=%t --max-events=%d --set %s", s.zip, s.keep, s.everyRank, s.maxEvents, strings.Join(sweep.Sets, " --set ")),
-		Points:  n, Shard: part.index, Shards: part.of,
-	}
-	for _, a := range sweep.Axes {
-		h.Axes = append(h.Axes, report.JournalAxis{Key: a.Key, Values: a.Values})
-	}
-	for _, p := range []*scenarioPoint{first, last} {
-		if p.cfg != nil {
-			h.Scenario = p.cfg.Name
-			return h, nil
-		}
-	}
-	base, err := sweep.Template.Load(sweep.Sets)
-	if err != nil {
-		return nil, err
-	}
-	h.Scenario = base.Name
-	return h, nil
-}
-
-// load resolves a point.
-func (s *sweepCommand) load(sweep *scenarios.Sweep, i int) *scenarioPoint {
-	p := &scenarioPoint{row: report.SweepRow{Point: i}}
-	for k, v := range sweep.Values(i) {
-		p.row.Settings = append(p.row.Settings, report.Setting{Key: sweep.Axes[k].Key, Value: v})
-	}
-	cfg, err := sweep.Load(i)
-	if err != nil {
-		p.row.ID = scenarios.InvalidIdentity(err, version)
-		p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
-		return p
-	}
-	p.cfg, p.row.ID = cfg, scenarios.Identity(cfg, version)
-	return p
-}
-
-// simulatePoint fills a point's row. Only an interruption is an error.
-func simulatePoint(ctx context.Context, p *scenarioPoint, o step.Options) error {
-	if p.cfg == nil {
-		return nil
-	}
-	j, err := job.Build(p.cfg, account.Peaks)
-	if err != nil {
-		p.row.Outcome, p.row.Reason = report.OutcomeInvalid, scenarios.Reason(err)
-		return nil
-	}
-	err = guarded(func(int) error {
-		res, err := step.Simulate(ctx, j, o)
-		if err == nil {
-			p.row.Fill(res)
-		}
-		return err
-	}, 0)
-	if err != nil && ctx.Err() == nil {
-		p.row.Fail(err)
-	}
-	return ctx.Err()
+// optionsText is what decides the points beside the axes.
+func (s *sweepCommand) optionsText(grid *search.Grid) string {
+	return fmt.Sprintf("--zip=%s --keep=%s --no-fold=%t --max-events=%d --set %s",
+		s.zip, s.keep, s.everyRank, s.maxEvents, strings.Join(grid.Sets, " --set "))
 }
 
 // finish draws and prints a sweep whose rows are complete.
-func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part shard, options []chart.Options) error {
+func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part search.Shard, options []chart.Options) error {
 	sum, err := doc.Summarize()
 	if err != nil {
 		return err
@@ -268,11 +222,11 @@ func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSumm
 
 // sweepVerdict is the error of a sweep without a point that runs. What a shard
 // lacks others may have.
-func sweepVerdict(s *report.SweepSummary, part shard) error {
+func sweepVerdict(s *report.SweepSummary, part search.Shard) error {
 	switch {
 	case s.Counts[report.OutcomeFailed] > 0:
 		return fmt.Errorf("%d of %d points failed; the same command tries them again", s.Counts[report.OutcomeFailed], s.Points)
-	case s.Counts[report.OutcomeOK] > 0 || part != whole:
+	case s.Counts[report.OutcomeOK] > 0 || !part.Whole():
 		return nil
 	case s.Counts[report.OutcomeInvalid] == s.Points:
 		return badInput(fmt.Errorf("no point of the sweep is valid"))

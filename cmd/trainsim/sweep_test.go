@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/sim/output"
 	"trainsim/sim/report"
+	"trainsim/sim/search/journal"
 )
 
 // asProgram in the environment makes the test binary the command itself, so
@@ -95,11 +97,11 @@ func TestSweepPointsAreRuns(t *testing.T) {
 // killed runs a command line in a process of its own and kills it, as kill -9
 // does, once its journal has grown by so many rows; it reports whether the
 // process came to its end before that.
-func killed(t *testing.T, args []string, journal string, rows int) bool {
+func killed(t *testing.T, args []string, path string, rows int) bool {
 	cmd := exec.Command(os.Args[0], args...)
 	cmd.Env = append(os.Environ(), asProgram+"=1")
 	count := func() int {
-		text, _ := os.ReadFile(journal)
+		text, _ := os.ReadFile(path)
 		return bytes.Count(text, []byte("\n"))
 	}
 	before := count()
@@ -138,13 +140,13 @@ func TestSweepSurvivesKill(t *testing.T) {
 // killUntilDone runs a sweep, killed whenever it has got some points further,
 // until it comes to its end, and returns the number of kills.
 func killUntilDone(t *testing.T, dir string) int {
-	journal := filepath.Join(dir, journalName)
+	path := filepath.Join(dir, journal.Name)
 	for kills := 0; ; kills++ {
-		if killed(t, small(dir, "--jobs", "2"), journal, []int{3, 1, 4, 2, 5}[kills%5]) {
+		if killed(t, small(dir, "--jobs", "2"), path, []int{3, 1, 4, 2, 5}[kills%5]) {
 			return kills
 		}
 		if kills%2 == 0 { // a crash of the machine tears the last line
-			f, err := os.OpenFile(journal, os.O_APPEND|os.O_WRONLY, 0)
+			f, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
 			require.NoError(t, err)
 			f.WriteString(`{"point":3,"id":"0123`)
 			require.NoError(t, f.Close())
@@ -158,10 +160,10 @@ func TestSweepResumesFromAnyJournal(t *testing.T) {
 	whole := t.TempDir()
 	require.Equal(t, exitOK, trainsim(small(whole, "--no-plots")...).code)
 	files := folder(t, whole)
-	text := files[journalName]
+	text := files[journal.Name]
 	for _, cut := range []int{0, 10, len(text) / 3, len(text)/2 + 1, len(text) - 1} {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, journalName), []byte(text[:cut]), 0o666))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, journal.Name), []byte(text[:cut]), 0o666))
 		args := small(dir, "--no-plots")
 		if cut == 10 { // a header that was never whole
 			r := trainsim(args...)
@@ -180,13 +182,13 @@ func TestSweepRunsAgainWhatDoesNotCount(t *testing.T) {
 	whole := t.TempDir()
 	require.Equal(t, exitOK, trainsim(small(whole, "--no-plots")...).code)
 	files := folder(t, whole)
-	lines := strings.SplitAfter(files[journalName], "\n")
+	lines := strings.SplitAfter(files[journal.Name], "\n")
 	lines[3] = strings.Replace(lines[3], `"outcome":"ok"`, `"outcome":"failed"`, 1)
 	lines[5] = strings.Replace(lines[5], `"step_time_s":0.`, `"step_time_s":7.`, 1)
 	_, after, _ := strings.Cut(lines[5], `"id":"`)
 	lines[5] = strings.Replace(lines[5], after[:32], strings.Repeat("0", 32), 1)
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, journalName), []byte(strings.Join(lines, "")), 0o666))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.Name), []byte(strings.Join(lines, "")), 0o666))
 	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
 	sameFolder(t, files, folder(t, dir), "repaired")
 }
@@ -211,7 +213,7 @@ func TestSweepRefusesAnotherSweepsFolder(t *testing.T) {
 
 func TestTwoSweepsInOneFolderAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	unlock, err := lockFolder(dir)
+	unlock, err := output.Lock(dir)
 	require.NoError(t, err)
 	r := trainsim(small(dir, "--no-plots")...)
 	assert.Equal(t, exitFailure, r.code)
@@ -225,10 +227,10 @@ func TestSweepInterrupted(t *testing.T) {
 	dir := t.TempDir()
 	ctx, cancel := context.WithCancel(context.Background())
 	var out, errs bytes.Buffer
-	journal := filepath.Join(dir, journalName)
+	path := filepath.Join(dir, journal.Name)
 	go func() {
 		for ctx.Err() == nil {
-			if text, _ := os.ReadFile(journal); bytes.Count(text, []byte("\n")) > 3 {
+			if text, _ := os.ReadFile(path); bytes.Count(text, []byte("\n")) > 3 {
 				cancel()
 			}
 		}
@@ -240,7 +242,7 @@ func TestSweepInterrupted(t *testing.T) {
 	assert.Equal(t, exitInterrupted, code)
 	assert.Empty(t, out.String())
 	assert.Contains(t, errs.String(), "the same command goes on from there\ntrainsim: interrupted\n")
-	text, err := os.ReadFile(journal)
+	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, strings.Count(string(text), "\n"), 4)
 	assert.NotContains(t, listDir(t, dir), "sweep.csv")

@@ -50,7 +50,7 @@ stdin. --gpu names the GPU, whose NVLinks and generation give the bandwidths.`,
 func (a *app) readTopo(path string) (*interconnect.Matrix, error) {
 	text, err := a.readFile(path)
 	if err != nil {
-		return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+		return nil, unreadable(path, err)
 	}
 	name := path
 	if path == "-" {

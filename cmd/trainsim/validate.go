@@ -14,6 +14,7 @@ import (
 	"trainsim/scenarios/measured"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
+	"trainsim/sim/search"
 )
 
 // validateCommand is `trainsim validate`.
@@ -111,7 +112,7 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 func (v *validateCommand) read(path string) ([]measured.Row, error) {
 	text, err := v.readFile(path)
 	if err != nil {
-		return nil, badInput(fmt.Errorf("%s: %w", path, cause(err)))
+		return nil, unreadable(path, err)
 	}
 	name := path
 	if path == "-" {
@@ -128,7 +129,7 @@ func (v *validateCommand) read(path string) ([]measured.Row, error) {
 func (v *validateCommand) score(ctx context.Context, rows []measured.Row) (*report.Score, error) {
 	bar := v.progress(len(rows), "predicting")
 	err := measured.Predict(ctx, rows, func(ctx context.Context, n int, do func(int) error) error {
-		return inParallel(ctx, v.jobs, n, func(i int) error {
+		return search.InParallel(ctx, v.jobs, n, func(i int) error {
 			if err := do(i); err != nil {
 				return err
 			}
@@ -141,7 +142,9 @@ func (v *validateCommand) score(ctx context.Context, rows []measured.Row) (*repo
 	if err != nil {
 		return nil, err
 	}
-	return measured.NewScore(ctx, rows, func(ctx context.Context, n int, do func(int) error) error { return inParallel(ctx, v.jobs, n, do) })
+	return measured.NewScore(ctx, rows, func(ctx context.Context, n int, do func(int) error) error {
+		return search.InParallel(ctx, v.jobs, n, do)
+	})
 }
 
 // draw writes the figure of predicted against measured times, or memory where

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -97,20 +96,4 @@ func TestValidateRefusesOtherFiles(t *testing.T) {
 	}
 	assert.Equal(t, exitUsage, trainsim("validate", other, "--plot", "x.bmp").code)
 	assert.Equal(t, exitUsage, trainsim("validate").code)
-}
-
-func TestParallelCallsStopAtTheFirstFailure(t *testing.T) {
-	err := inParallel(context.Background(), 4, 100, func(i int) error {
-		if i == 3 {
-			panic("broken")
-		}
-		return nil
-	})
-	assert.ErrorContains(t, err, "internal error: broken")
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	assert.ErrorIs(t, inParallel(ctx, 0, 10, func(int) error { return nil }), context.Canceled)
-	done := make([]bool, 50)
-	require.NoError(t, inParallel(context.Background(), 3, 50, func(i int) error { done[i] = true; return nil }))
-	assert.NotContains(t, done, false)
 }

@@ -5,10 +5,9 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
-)
 
-// version is the version of trainsim in reports and saved runs.
-const version = "0.1.0"
+	"trainsim/sim/report"
+)
 
 // newVersionCommand is `trainsim version`.
 func newVersionCommand(a *app) *cobra.Command {
@@ -18,9 +17,9 @@ func newVersionCommand(a *app) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			if a.json {
-				return a.writeJSON(map[string]string{"trainsim_version": version, "go": runtime.Version()})
+				return a.writeJSON(map[string]string{"trainsim_version": report.Version, "go": runtime.Version()})
 			}
-			_, err := fmt.Fprintf(a.stdout, "trainsim %s (%s %s/%s)\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintf(a.stdout, "trainsim %s (%s %s/%s)\n", report.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -8,10 +8,10 @@ import (
 )
 
 // New builds the report of a run. Scenario is the resolved scenario as it
-// should stand in the JSON, version the program's.
-func New(res *step.Result, scenario any, version string) *Report {
+// should stand in the JSON.
+func New(res *step.Result, scenario any) *Report {
 	c := res.Job.Config
-	r := &Report{Schema: Schema, Version: version, Scenario: scenario, Seed: c.Seed}
+	r := &Report{Schema: Schema, Version: Version, Scenario: scenario, Seed: c.Seed}
 	r.StepTime = res.StepTime.Seconds()
 	r.rates(res)
 	r.phases(res)

@@ -44,8 +44,8 @@ type ResultDiff struct {
 
 // Compare sets reports side by side, each under a name, with ratios to one of
 // them.
-func Compare(names []string, reports []*Report, baseline int, version string) (*Comparison, error) {
-	c := &Comparison{Schema: CompareSchema, Version: version, Names: names, Baseline: names[baseline], Settings: []SettingDiff{}}
+func Compare(names []string, reports []*Report, baseline int) (*Comparison, error) {
+	c := &Comparison{Schema: CompareSchema, Version: Version, Names: names, Baseline: names[baseline], Settings: []SettingDiff{}}
 	if err := c.compareSettings(reports); err != nil {
 		return nil, err
 	}

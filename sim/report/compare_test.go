@@ -30,7 +30,7 @@ func TestCompare(t *testing.T) {
 	var saved any // as a report that was read from a file has it
 	require.NoError(t, json.Unmarshal([]byte(`{"name": "b", "parallel": {"tp": 4.0, "pp": 1, "ep": 2}, "list": [1, 2]}`), &saved))
 	b := reported(3, saved)
-	c, err := Compare([]string{"a", "b"}, []*Report{a, b}, 1, "1")
+	c, err := Compare([]string{"a", "b"}, []*Report{a, b}, 1)
 	require.NoError(t, err)
 	var keys []string
 	for _, s := range c.Settings {
@@ -51,7 +51,7 @@ func TestCompare(t *testing.T) {
 // A report beside itself differs in nothing and is once the baseline.
 func TestCompareWithItself(t *testing.T) {
 	a := reported(2, map[string]any{"name": "a"})
-	c, err := Compare([]string{"a", "a"}, []*Report{a, a}, 0, "1")
+	c, err := Compare([]string{"a", "a"}, []*Report{a, a}, 0)
 	require.NoError(t, err)
 	assert.Empty(t, c.Settings)
 	for _, r := range c.Results {

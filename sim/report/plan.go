@@ -47,6 +47,13 @@ type PlanScale struct {
 	Efficiency float64 `json:"efficiency"`
 }
 
+// PlanGroup is what is left of the layouts of one number of GPUs.
+type PlanGroup struct {
+	GPUs  int
+	Best  []SweepRow // the fastest that fit, by step time; at least one
+	Front []SweepRow // by step time; each needs less memory than those before it
+}
+
 // meanStage returns where a step goes, as a mean over its stages.
 func meanStage(res *step.Result) *StageTime {
 	stages := make([]StageTime, len(res.Stages))
@@ -58,48 +65,47 @@ func meanStage(res *step.Result) *StageTime {
 	return &m
 }
 
-// Plan makes the result of a search.
-func (s *PlanSearch) Plan(version, scenario string, batch int64, keys []string) *Plan {
-	p := &Plan{Schema: PlanSchema, Version: version, Scenario: scenario, Batch: batch, Sizes: []PlanSize{}, Scaling: []PlanScale{}, Settings: keys}
-	for i := range s.groups {
-		if g := &s.groups[i]; len(g.best) > 0 {
-			p.Sizes = append(p.Sizes, g.size())
-			p.scale(g)
-		}
+// NewPlan makes a plan of what is left of a scenario's layouts, by growing number
+// of GPUs. Batch is the global batch in samples, keys those that were chosen.
+func NewPlan(scenario string, batch int64, keys []string, groups []PlanGroup) *Plan {
+	p := &Plan{Schema: PlanSchema, Version: Version, Scenario: scenario, Batch: batch, Sizes: []PlanSize{}, Scaling: []PlanScale{}, Settings: keys}
+	for i := range groups {
+		p.Sizes = append(p.Sizes, groups[i].size())
+		p.scale(&groups[i])
 	}
 	return p
 }
 
 // scale adds a number of GPUs to the front if it is faster than fewer.
-func (p *Plan) scale(g *planGroup) {
-	t := g.best[0].StepTime
+func (p *Plan) scale(g *PlanGroup) {
+	t := g.Best[0].StepTime
 	if n := len(p.Scaling); n > 0 && p.Scaling[n-1].StepTime <= t {
 		return
 	}
-	e := PlanScale{GPUs: g.gpus, StepTime: t, Efficiency: 1}
+	e := PlanScale{GPUs: g.GPUs, StepTime: t, Efficiency: 1}
 	if len(p.Scaling) > 0 {
 		first := &p.Scaling[0]
-		e.Efficiency = first.StepTime * float64(first.GPUs) / (t * float64(g.gpus))
+		e.Efficiency = first.StepTime * float64(first.GPUs) / (t * float64(g.GPUs))
 	}
 	p.Scaling = append(p.Scaling, e)
 }
 
-func (g *planGroup) size() PlanSize {
-	out := PlanSize{GPUs: g.gpus, Verdict: g.verdict()}
-	for i, r := range g.best {
+func (g *PlanGroup) size() PlanSize {
+	out := PlanSize{GPUs: g.GPUs, Verdict: g.verdict()}
+	for i, r := range g.Best {
 		out.Best = append(out.Best, PlanEntry{Rank: i + 1, SweepRow: r, Headroom: r.Headroom(), Why: g.why(i)})
 	}
-	for i, r := range g.front {
+	for i, r := range g.Front {
 		e := PlanEntry{SweepRow: r, Headroom: r.Headroom(), Why: g.whyFront(i)}
-		e.Rank = 1 + slices.IndexFunc(g.best, func(b SweepRow) bool { return b.Point == r.Point })
+		e.Rank = 1 + slices.IndexFunc(g.Best, func(b SweepRow) bool { return b.Point == r.Point })
 		out.Front = append(out.Front, e)
 	}
 	return out
 }
 
 // why compares a layout with the fastest: the parts of the step that differ most.
-func (g *planGroup) why(i int) string {
-	first, r := &g.best[0], &g.best[i]
+func (g *PlanGroup) why(i int) string {
+	first, r := &g.Best[0], &g.Best[i]
 	if first.Mean == nil || r.Mean == nil {
 		return ""
 	}
@@ -146,11 +152,11 @@ func losses(r *SweepRow) string {
 	return "computation but for " + strings.Join(out, ", ")
 }
 
-func (g *planGroup) whyFront(i int) string {
+func (g *PlanGroup) whyFront(i int) string {
 	if i == 0 {
 		return "the fastest"
 	}
-	before, r := &g.front[i-1], &g.front[i]
+	before, r := &g.Front[i-1], &g.Front[i]
 	return fmt.Sprintf("%.1f %% slower than the one before for %s more to spare", 100*(r.StepTime/before.StepTime-1), quantity.GiB(before.PeakMemory-r.PeakMemory))
 }
 
@@ -171,13 +177,13 @@ func cmpFloat(a, b float64) int {
 const nearEnough = 0.01
 
 // verdict says whether the model needs to be split at all.
-func (g *planGroup) verdict() string {
-	best := &g.best[0]
-	if g.gpus == 1 {
+func (g *PlanGroup) verdict() string {
+	best := &g.Best[0]
+	if g.GPUs == 1 {
 		return fmt.Sprintf("one GPU holds it all, with %s of %s to spare", quantity.GiB(best.Headroom()), quantity.GiB(best.Capacity))
 	}
-	for i := range g.best {
-		r := &g.best[i]
+	for i := range g.Best {
+		r := &g.Best[i]
 		if r.StepTime > best.StepTime*(1+nearEnough) {
 			break
 		}

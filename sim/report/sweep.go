@@ -32,6 +32,29 @@ type SweepRow struct {
 	Mean *StageTime `json:"mean_stage,omitempty"` // where the step goes: the mean over its stages
 }
 
+// maxReason is how much of a reason a row keeps.
+const maxReason = 2000
+
+// Line returns the row as a line of JSON, its reason cut to 2000 bytes.
+func (r *SweepRow) Line() ([]byte, error) {
+	cut := *r
+	if len(cut.Reason) > maxReason {
+		cut.Reason = string(bytes.ToValidUTF8([]byte(cut.Reason[:maxReason]), nil)) + " ..."
+	}
+	return JSONLine(cut)
+}
+
+// JSONLine returns v as one line of JSON with its end.
+func JSONLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
 // Runs reports whether the point's job runs to its end.
 func (r *SweepRow) Runs() bool { return r.Outcome == OutcomeOK && r.Metrics != nil }
 

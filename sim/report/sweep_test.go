@@ -91,10 +91,10 @@ func TestCurves(t *testing.T) {
 }
 
 func TestCurveAxis(t *testing.T) {
-	axis := func(key string, values ...string) JournalAxis { return JournalAxis{key, values} }
-	assert.Equal(t, "schedule.chunks", CurveAxis([]JournalAxis{axis("parallel.tp", "1", "2", "4", "8"), axis("schedule.chunks", "2", "4", "8")}))
-	assert.Equal(t, "parallel.tp", CurveAxis([]JournalAxis{axis("schedule.kind", "a", "b"), axis("parallel.tp", "1", "2"), axis("parallel.pp", "1", "2")}))
-	assert.Equal(t, "schedule.kind", CurveAxis([]JournalAxis{axis("parallel.tp", "1", "2"), axis("schedule.kind", "a", "b", "c")}))
+	axis := func(key string, values ...string) Axis { return Axis{key, values} }
+	assert.Equal(t, "schedule.chunks", CurveAxis([]Axis{axis("parallel.tp", "1", "2", "4", "8"), axis("schedule.chunks", "2", "4", "8")}))
+	assert.Equal(t, "parallel.tp", CurveAxis([]Axis{axis("schedule.kind", "a", "b"), axis("parallel.tp", "1", "2"), axis("parallel.pp", "1", "2")}))
+	assert.Equal(t, "schedule.kind", CurveAxis([]Axis{axis("parallel.tp", "1", "2"), axis("schedule.kind", "a", "b", "c")}))
 }
 
 func seq(rows []SweepRow) iter.Seq2[SweepRow, error] {
@@ -109,8 +109,12 @@ func seq(rows []SweepRow) iter.Seq2[SweepRow, error] {
 
 // JSON and CSV hold the same points, and read back as what was written.
 func TestSweepDocuments(t *testing.T) {
-	all := rows()
-	d := &SweepDoc{Version: "1", Scenario: "s", Axes: header().Axes, Rows: seq(all)}
+	all := []SweepRow{
+		{Point: 2, ID: "aa", Settings: Settings{{"parallel.tp", "4"}}, Outcome: OutcomeOK, Metrics: &Metrics{GPUs: 8, StepTime: 0.1, PeakMemory: 7}},
+		{Point: 0, ID: "bb", Settings: Settings{{"parallel.tp", "1"}}, Outcome: OutcomeInvalid, Reason: "tp: \"no\"\nfor <two> reasons"},
+		{Point: 1, ID: "cc", Settings: Settings{{"parallel.tp", "2"}}, Outcome: OutcomeOOM, Reason: "full", Metrics: &Metrics{}},
+	}
+	d := &SweepDoc{Scenario: "s", Axes: []Axis{{"parallel.tp", []string{"1", "2", "4"}}}, Rows: seq(all)}
 	var b bytes.Buffer
 	require.NoError(t, d.WriteJSON(&b))
 	var doc struct {
@@ -147,7 +151,7 @@ func TestSweepSummary(t *testing.T) {
 		}
 		all = append(all, r)
 	}
-	d := &SweepDoc{Scenario: "s", Axes: []JournalAxis{{"s.m", []string{"1", "2"}}}, Rows: seq(all)}
+	d := &SweepDoc{Scenario: "s", Axes: []Axis{{"s.m", []string{"1", "2"}}}, Rows: seq(all)}
 	s, err := d.Summarize()
 	require.NoError(t, err)
 	assert.Equal(t, map[string]int{OutcomeOK: 499, OutcomeOOM: 1}, s.Counts)
@@ -156,4 +160,14 @@ func TestSweepSummary(t *testing.T) {
 		assert.Less(t, s.Best[i].SampleTime, s.Best[i+1].SampleTime)
 	}
 	assert.NotEqual(t, 0, s.Best[0].Point, "what is out of memory is not the best")
+}
+
+func TestLongReasonsAreCut(t *testing.T) {
+	r := SweepRow{ID: "x", Reason: strings.Repeat("é", 5000)}
+	line, err := r.Line()
+	require.NoError(t, err)
+	assert.Less(t, len(line), 2*maxReason)
+	var again SweepRow
+	require.NoError(t, json.Unmarshal(line, &again))
+	assert.True(t, strings.HasSuffix(again.Reason, "é ..."))
 }

@@ -114,7 +114,7 @@ func byNumber(a, b string) int {
 // there are three counts of them, as their knee is what such a sweep asks for;
 // else the key with most values, one of numbers before others, the first of
 // equals.
-func CurveAxis(axes []JournalAxis) string {
+func CurveAxis(axes []Axis) string {
 	best, most := "", -1
 	for _, a := range axes {
 		n := 2 * len(a.Values)

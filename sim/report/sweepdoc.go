@@ -13,10 +13,15 @@ import (
 // SweepDoc is a finished sweep. Its rows come one at a time, in the order of
 // the points, so that a sweep of any length fits in memory.
 type SweepDoc struct {
-	Version  string
 	Scenario string
-	Axes     []JournalAxis
+	Axes     []Axis
 	Rows     iter.Seq2[SweepRow, error]
+}
+
+// Axis is a key of a scenario with the values that a sweep gives it.
+type Axis struct {
+	Key    string   `json:"key"`    // as in "schedule.microbatches"
+	Values []string `json:"values"` // each as it would stand after --set key=
 }
 
 // metricColumns are the columns of a sweep's CSV that hold metrics; their names
@@ -85,11 +90,11 @@ func (r *SweepRow) cells() []string {
 func (d *SweepDoc) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	head, err := json.Marshal(struct {
-		Schema   string        `json:"schema"`
-		Version  string        `json:"trainsim_version"`
-		Scenario string        `json:"scenario"`
-		Axes     []JournalAxis `json:"axes"`
-	}{SweepSchema, d.Version, d.Scenario, d.Axes})
+		Schema   string `json:"schema"`
+		Version  string `json:"trainsim_version"`
+		Scenario string `json:"scenario"`
+		Axes     []Axis `json:"axes"`
+	}{SweepSchema, Version, d.Scenario, d.Axes})
 	if err != nil {
 		return err
 	}
@@ -99,7 +104,7 @@ func (d *SweepDoc) WriteJSON(w io.Writer) error {
 		if err != nil {
 			return err
 		}
-		line, err := encodeLine(row)
+		line, err := JSONLine(&row)
 		if err != nil {
 			return err
 		}

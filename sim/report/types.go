@@ -1,5 +1,8 @@
 package report
 
+// Version is the version of trainsim in everything that it writes.
+const Version = "0.1.0"
+
 // Schema names the version of the JSON report. A key is never renamed or dropped.
 const Schema = "trainsim.report/v1"
 

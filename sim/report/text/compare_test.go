@@ -19,7 +19,7 @@ func compared(step float64, scenario any) *report.Report {
 
 func TestComparison(t *testing.T) {
 	a, b := compared(2, map[string]any{"name": "a"}), compared(3, map[string]any{"name": "b"})
-	c, err := report.Compare([]string{"a", "b"}, []*report.Report{a, b}, 1, "1")
+	c, err := report.Compare([]string{"a", "b"}, []*report.Report{a, b}, 1)
 	require.NoError(t, err)
 	var out strings.Builder
 	require.NoError(t, text.Comparison(&out, c, false))
@@ -30,7 +30,7 @@ func TestComparison(t *testing.T) {
 
 func TestComparisonWithItself(t *testing.T) {
 	a := compared(2, map[string]any{"name": "a"})
-	c, err := report.Compare([]string{"a", "a"}, []*report.Report{a, a}, 0, "1")
+	c, err := report.Compare([]string{"a", "a"}, []*report.Report{a, a}, 0)
 	require.NoError(t, err)
 	var out strings.Builder
 	require.NoError(t, text.Comparison(&out, c, false))
@@ -45,7 +45,7 @@ func TestCompareListsFewKeysOfADevice(t *testing.T) {
 		}
 		return map[string]any{"gpu": m}
 	}
-	c, err := report.Compare([]string{"a", "b"}, []*report.Report{compared(1, gpu(1)), compared(1, gpu(2))}, 0, "1")
+	c, err := report.Compare([]string{"a", "b"}, []*report.Report{compared(1, gpu(1)), compared(1, gpu(2))}, 0)
 	require.NoError(t, err)
 	assert.Len(t, c.Settings, 29, "0 is the same")
 	var short, long strings.Builder

@@ -13,6 +13,6 @@ import (
 
 func TestPlanWithoutALayout(t *testing.T) {
 	var b strings.Builder
-	require.NoError(t, text.Plan(&b, report.NewPlanSearch(5).Plan("1", "s", 8, nil)))
+	require.NoError(t, text.Plan(&b, report.NewPlan("s", 8, nil, nil)))
 	assert.Contains(t, b.String(), "No layout fits.")
 }

@@ -26,7 +26,7 @@ func TestSweep(t *testing.T) {
 			}
 		}
 	}
-	d := &report.SweepDoc{Scenario: "s", Axes: []report.JournalAxis{{Key: "s.m", Values: []string{"1", "2"}}}, Rows: rows}
+	d := &report.SweepDoc{Scenario: "s", Axes: []report.Axis{{Key: "s.m", Values: []string{"1", "2"}}}, Rows: rows}
 	s, err := d.Summarize()
 	require.NoError(t, err)
 	var b strings.Builder

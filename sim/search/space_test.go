@@ -1,4 +1,4 @@
-package scenarios
+package search
 
 import (
 	"bytes"
@@ -6,12 +6,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
 )
 
 func planSpace(t *testing.T, name string) *Space {
-	base, err := Load(name)
+	base, err := scenarios.Load(name)
 	require.NoError(t, err)
-	return &Space{Base: base, Nodes: []int{base.Cluster.Nodes}, Batch: base.Samples(), Kinds: []string{"1f1b", "interleaved"}, MinMicrobatches: 1}
+	return NewSpace(base)
 }
 
 // Every layout fills the cluster, keeps the global batch and cuts the model
@@ -34,8 +36,8 @@ func TestLayoutsAreJobs(t *testing.T) {
 			continue
 		}
 		var b bytes.Buffer
-		require.NoError(t, Write(&b, cfg))
-		again, err := LoadReader(&b, "plan.toml", nil)
+		require.NoError(t, scenarios.Write(&b, cfg))
+		again, err := scenarios.LoadReader(&b, "plan.toml", nil)
 		if err != nil {
 			assert.ErrorContains(t, err, "schedule.", "%+v", l)
 			continue

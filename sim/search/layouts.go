@@ -1,136 +1,20 @@
-package scenarios
+package search
 
 import (
-	"fmt"
-	"slices"
 	"strconv"
 
 	"trainsim/schedule/kinds"
-	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
 
-// Layout is what a planner chooses for a job: how it is spread over the GPUs and
-// how its batch is cut.
-type Layout struct {
-	Nodes            int
-	TP, PP, DP, CP   int
-	EP               int
-	Kind             string
-	VirtualStages    int
-	Microbatches     int
-	MicrobatchSize   int
-	Recompute        string
-	ZeRO             int
-	SequenceParallel bool
-}
-
-// planKeys are the keys that a layout sets, in the order of Layout.Values.
-var planKeys = []string{
-	"cluster.nodes", "parallel.tp", "parallel.pp", "parallel.dp", "parallel.cp", "parallel.ep", "schedule.kind", "schedule.virtual_stages",
-	"schedule.microbatches", "schedule.microbatch_size", "training.recompute", "parallel.zero", "parallel.sequence_parallel",
-}
-
-// PlanKeys returns the keys that a layout sets, in the order of [Layout.Values].
-func PlanKeys() []string { return slices.Clone(planKeys) }
-
-// Values returns what the layout sets [PlanKeys] to.
-func (l *Layout) Values() []string {
-	n := strconv.Itoa
-	return []string{n(l.Nodes), n(l.TP), n(l.PP), n(l.DP), n(l.CP), n(l.EP), l.Kind, n(l.VirtualStages), n(l.Microbatches), n(l.MicrobatchSize),
-		l.Recompute, n(l.ZeRO), strconv.FormatBool(l.SequenceParallel)}
-}
-
-// Apply returns the job with the layout in place of its own.
-func (l *Layout) Apply(base *job.Config) *job.Config {
-	c := *base
-	c.Cluster.Nodes = l.Nodes
-	p, s := &c.Parallel, &c.Schedule
-	p.TP, p.PP, p.DP, p.CP, p.ZeRO, p.SequenceParallel = l.TP, l.PP, l.DP, l.CP, l.ZeRO, l.SequenceParallel
-	p.EP, p.ETP = l.EP, l.TP
-	if c.Model.Experts > 0 {
-		p.ETP = 1 // narrow experts are not worth cutting
-	}
-	s.Kind, s.VirtualStages, s.Microbatches, s.MicrobatchSize = l.Kind, l.VirtualStages, l.Microbatches, l.MicrobatchSize
-	s.LayersPerStage = nil
-	if l.PP == 1 || l.Kind != "1f1b" {
-		s.BlockingP2P = false // only the plain schedule's order can block
-	}
-	if p.FSDPGroup > 0 && (l.ZeRO < 2 || l.DP%p.FSDPGroup != 0) {
-		p.FSDPGroup = 0
-	}
-	c.Training.Recompute = l.Recompute
-	return &c
-}
-
-// Space is what a planner may choose from.
-type Space struct {
-	Base  *job.Config
-	Nodes []int // of the cluster; several for a front over the number of GPUs
-	Batch int64 // global batch in samples, which every layout keeps
-	Kinds []string
-	// Fixed holds the only value of keys that are not to be chosen.
-	Fixed           map[string]string
-	MinMicrobatches int
-}
-
 // maxMicrobatch is the largest micro-batch that a planner considers, maxVirtual
-// the most chunks a rank.
+// the most chunks a rank, maxGPUs more GPUs than there are.
 const (
 	maxMicrobatch = 64
 	maxVirtual    = 16
+	maxGPUs       = 1 << 40
 )
-
-// Fix lets a key of the layout have one value only. It reports false for a key
-// that no layout sets.
-func (s *Space) Fix(key, value string) (bool, error) {
-	key = canonical(key)
-	if !slices.Contains(planKeys, key) {
-		return false, nil
-	}
-	switch key {
-	case "schedule.kind":
-		k, err := kinds.Find(value)
-		if err != nil {
-			return true, err
-		}
-		s.Kinds, value = []string{k.Name}, k.Name
-	case "training.recompute":
-		if k, _ := findKey(key); !slices.Contains(k.Values, value) {
-			return true, fmt.Errorf("%s: %q is not known here; %s", key, value, input.DidYouMean(value, k.Values))
-		}
-	case "parallel.sequence_parallel":
-		if value != "true" && value != "false" {
-			return true, fmt.Errorf("%s: %q is not a boolean; write true or false", key, value)
-		}
-	default:
-		if n, err := strconv.Atoi(value); err != nil || n < 0 {
-			return true, fmt.Errorf("%s: %q is not a count; write a number", key, value)
-		}
-	}
-	if s.Fixed == nil {
-		s.Fixed = map[string]string{}
-	}
-	s.Fixed[key] = value
-	return true, nil
-}
-
-// allows reports whether a value of a key is one to choose.
-func (s *Space) allows(key string, value int) bool {
-	fixed, ok := s.Fixed[key]
-	return !ok || fixed == strconv.Itoa(value)
-}
-
-// counts returns the candidates that may be chosen: those of the list, or the
-// fixed value whether it is in the list or not.
-func (s *Space) counts(key string, list []int) []int {
-	if fixed, ok := s.Fixed[key]; ok {
-		n, _ := strconv.Atoi(fixed)
-		return []int{n}
-	}
-	return list
-}
 
 // Layouts lists every layout of the space, in an order that depends on the
 // space alone.
@@ -139,10 +23,11 @@ func (s *Space) Layouts() []Layout {
 	for _, nodes := range s.Nodes {
 		c := *s.Base
 		c.Cluster.Nodes = nodes
-		gpus, ok := product(worldGPUs(&c)...)
-		if !ok || !s.allows("cluster.nodes", nodes) {
+		perNode := c.Cluster.NodeGPUs()
+		if perNode < 1 || nodes > maxGPUs/perNode || !s.allows("cluster.nodes", nodes) {
 			continue
 		}
+		gpus := max(nodes, 1) * perNode
 		trays := max(c.Cluster.DomainSize()/max(c.Cluster.GPUsPerNode, 1), 1)
 		s.degrees(gpus, gpus/max(nodes, 1)*trays, func(l Layout) {
 			l.Nodes = nodes
@@ -292,4 +177,20 @@ func powersUpTo(n int) (out []int) {
 		out = append(out, d)
 	}
 	return out
+}
+
+// allows reports whether a value of a key is one to choose.
+func (s *Space) allows(key string, value int) bool {
+	fixed, ok := s.Fixed[key]
+	return !ok || fixed == strconv.Itoa(value)
+}
+
+// counts returns the candidates that may be chosen: those of the list, or the
+// fixed value whether it is in the list or not.
+func (s *Space) counts(key string, list []int) []int {
+	if fixed, ok := s.Fixed[key]; ok {
+		n, _ := strconv.Atoi(fixed)
+		return []int{n}
+	}
+	return list
 }

@@ -1,14 +1,11 @@
 package scenarios
 
-import (
-	"trainsim/sim/job"
-)
+import "trainsim/sim/job"
 
 // batch is a global batch that a variant has to keep.
 type batch struct {
-	samples int64 // 0: nothing to keep
-	// fixed are the keys that the variant sets itself.
-	fixed map[string]bool
+	samples int64           // 0: nothing to keep
+	fixed   map[string]bool // the keys that the variant sets itself
 }
 
 // keepBatch cuts the global batch anew: into as many micro-batches as it takes

@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"fmt"
@@ -6,15 +6,14 @@ import (
 	"slices"
 
 	"trainsim/sim"
-	"trainsim/sim/report"
 	"trainsim/sim/trace"
 )
 
-// checkRun is `run --check`: what has to hold of every run, whatever the
-// scenario. A failure is a fault of the simulator, never of the scenario.
-func checkRun(run *report.Run) error {
-	for _, check := range []func(*report.Run) error{checkSpans, checkCounters, checkStages, checkBubble} {
-		if err := check(run); err != nil {
+// Check holds a run to what has to hold of every run, whatever the scenario. A
+// failure is a fault of the simulator, never of the scenario.
+func (r *Run) Check() error {
+	for _, check := range []func(*Run) error{checkSpans, checkCounters, checkStages, checkBubble} {
+		if err := check(r); err != nil {
 			return fmt.Errorf("invariant broken: %w", err)
 		}
 	}
@@ -23,7 +22,7 @@ func checkRun(run *report.Run) error {
 
 // checkSpans holds that no span ends before it starts and that a rank does one
 // thing at a time, in its schedule and on its compute stream.
-func checkSpans(run *report.Run) error {
+func checkSpans(run *Run) error {
 	rec := run.Recording
 	lanes := make([][]trace.Span, len(rec.Lanes))
 	for s := range rec.Spans {
@@ -49,7 +48,7 @@ func checkSpans(run *report.Run) error {
 
 // checkCounters holds that memory is never negative, that reserved memory and
 // link loads stay within what there is, and that no counter goes back in time.
-func checkCounters(run *report.Run) error {
+func checkCounters(run *Run) error {
 	rec := run.Recording
 	last := make([]sim.Time, len(rec.Counters))
 	for _, s := range rec.Samples() {
@@ -69,10 +68,10 @@ func checkCounters(run *report.Run) error {
 }
 
 // checkStages holds that a stage's seconds add up to its step.
-func checkStages(run *report.Run) error {
+func checkStages(run *Run) error {
 	for _, s := range run.Report.TimePerStage {
 		sum, comm := 0.0, 0.0
-		for _, p := range report.StageParts {
+		for _, p := range StageParts {
 			sum += *p.Of(&s)
 		}
 		if !near(sum, s.Step) {
@@ -89,7 +88,7 @@ func checkStages(run *report.Run) error {
 }
 
 // checkBubble holds that the causes of the bubble add up to it.
-func checkBubble(run *report.Run) error {
+func checkBubble(run *Run) error {
 	b := &run.Report.Bubble
 	sum := b.Causes.Warmup + b.Causes.Cooldown + b.Causes.Imbalance + b.Causes.Communication + b.Causes.Straggler
 	if !near(sum, b.Seconds) {

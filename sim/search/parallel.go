@@ -1,4 +1,4 @@
-package main
+package search
 
 import (
 	"context"
@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 )
 
-// inParallel calls do for 0 to n-1, jobs at a time (0: one a core), and returns
+// InParallel calls do for 0 to n-1, jobs at a time (0: one a core), and returns
 // the error of the smallest index that failed. After a failure or when ctx is
 // done no further calls begin.
-func inParallel(ctx context.Context, jobs, n int, do func(int) error) error {
+func InParallel(ctx context.Context, jobs, n int, do func(int) error) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}

@@ -1,21 +1,23 @@
-package main
+package search
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"trainsim/scenarios"
+	"trainsim/sim/account"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
+	"trainsim/sim/report"
 )
 
-// largestValue is the largest value of a key with which a scenario fits, Value
+// Largest is the largest value of a key with which a scenario fits, Value
 // 0 if there is none. Level says that memory has stopped growing with the key:
 // Value is then the largest that was tried, and larger ones fit as well.
-type largestValue struct {
+type Largest struct {
 	Key   string  `json:"key"`
 	Value int     `json:"value"`
 	Used  float64 `json:"used"` // share of the fullest GPU's memory
@@ -23,7 +25,7 @@ type largestValue struct {
 }
 
 // String says it in words.
-func (l *largestValue) String() string {
+func (l *Largest) String() string {
 	if l.Value == 0 {
 		return fmt.Sprintf("No %s fits.", l.Key)
 	}
@@ -33,11 +35,17 @@ func (l *largestValue) String() string {
 	return fmt.Sprintf("Largest that fits: %s = %d (%.0f %% full).", l.Key, l.Value, 100*l.Used)
 }
 
-// search finds the largest value of a key with which the account fits, taking
-// memory to grow with it.
-type search struct {
+// FindLargest finds the largest value of a key with which the memory account of a
+// scenario under some overrides fits, taking memory to grow with it.
+func FindLargest(ctx context.Context, t *scenarios.Template, sets []string, key string) (*Largest, error) {
+	s := valueSearch{ctx: ctx, template: t, sets: sets, key: key}
+	return s.find()
+}
+
+// valueSearch is the search.
+type valueSearch struct {
 	ctx      context.Context
-	scenario string
+	template *scenarios.Template
 	sets     []string
 	key      string
 }
@@ -46,53 +54,39 @@ type search struct {
 const largestTried = 1 << 24
 
 // try returns the fullest GPU's share at a value; valid is false where the
-// scenario cannot have it, which err then explains.
-func (s *search) try(value int) (used float64, fits, valid bool, err error) {
+// scenario cannot have it, which err then explains. The value is the last
+// override.
+func (s *valueSearch) try(value int) (used float64, fits, valid bool, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, false, false, err
 	}
-	cfg, err := scenarios.LoadWith(s.scenario, append(append([]string{}, s.sets...), s.key+"="+strconv.Itoa(value)))
+	cfg, err := s.template.Load(append(slices.Clone(s.sets), s.key+"="+strconv.Itoa(value)))
 	if err != nil {
-		return 0, false, false, s.named(err)
+		return 0, false, false, err
 	}
-	m, err := stagesOf(cfg)
+	stages, err := memoryOf(cfg)
 	if err != nil {
 		return 0, false, false, err
 	}
 	fits = true
-	for i := range m {
-		fits = fits && m[i].Fits
-		used = max(used, float64(m[i].NvidiaSMI)/float64(m[i].Capacity))
+	for i := range stages {
+		fits = fits && stages[i].Fits
+		used = max(used, float64(stages[i].NvidiaSMI)/float64(stages[i].Capacity))
 	}
 	return used, fits, true, nil
 }
 
-// named says of problems with the value that is tried, the last override, that
-// they are --max's.
-func (s *search) named(err error) error {
-	var all *input.Errors
-	if !errors.As(err, &all) {
-		return err
+// memoryOf is the account of every stage of a job.
+func memoryOf(cfg *job.Config) ([]report.StageMemory, error) {
+	j, err := job.Build(cfg, account.Peaks)
+	if err != nil {
+		return nil, &input.Invalid{Err: fmt.Errorf("%s: %w", cfg.Name, err)}
 	}
-	out := &input.Errors{Dropped: all.Dropped}
-	for _, p := range all.Problems {
-		if p.File == "--set" && p.Line == len(s.sets)+1 {
-			p = input.Problem{File: "--max", Key: p.Key, Text: p.Text}
-		}
-		out.Problems = append(out.Problems, p)
+	ranks, err := account.Replay(j)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	return out
-}
-
-// maxKey is the full path of the key that --max gives. That of an evaluation
-// which a scenario does not have limits nothing.
-func maxKey(key string, cfg *job.Config) (string, error) {
-	full := scenarios.FullKey(key)
-	if strings.HasPrefix(full, "evaluation.") && full != "evaluation.batches" && cfg.Evaluation.Batches == 0 {
-		return "", usagef("--max %s: %s has no evaluation, so that %s changes nothing; write schedule.microbatch_size for the sequences of a training step, "+
-			"or add --set evaluation.batches=1", key, cfg.Name, full)
-	}
-	return full, nil
+	return report.MemoryOf(ranks), nil
 }
 
 // passedOver is how many values in a row may be invalid before the rest counts
@@ -104,11 +98,11 @@ const passedOver = 64
 // many in flight and no more, while a replay takes as long as there are many.
 const levelAfter = 6
 
-// largest doubles until the job no longer fits, then halves the gap. Values
+// find doubles until the job no longer fits, then halves the gap. Values
 // that the scenario cannot have (a length that the ranks do not divide) are
 // passed over.
-func (s *search) largest() (*largestValue, error) {
-	out := &largestValue{Key: s.key}
+func (s *valueSearch) find() (*Largest, error) {
+	out := &Largest{Key: s.key}
 	if strings.HasPrefix(s.key, "parallel.") { // more ranks need less memory each
 		return out, s.degrees(out)
 	}
@@ -135,8 +129,8 @@ func (s *search) largest() (*largestValue, error) {
 
 // degrees tries every number of ranks that divides the job's GPUs, from the
 // largest down, and leaves the first that fits in out.
-func (s *search) degrees(out *largestValue) error {
-	cfg, err := scenarios.LoadWith(s.scenario, s.sets)
+func (s *valueSearch) degrees(out *Largest) error {
+	cfg, err := s.template.Load(s.sets)
 	if err != nil {
 		return err
 	}
@@ -166,7 +160,7 @@ func (s *search) degrees(out *largestValue) error {
 
 // double leaves the largest power of two that fits in out and returns one that
 // does not, or the largest value to try.
-func (s *search) double(out *largestValue) (high int, err error) {
+func (s *valueSearch) double(out *Largest) (high int, err error) {
 	var problem error
 	same := 0
 	for high = 1; high <= largestTried; high *= 2 {
@@ -198,12 +192,12 @@ func (s *search) double(out *largestValue) (high int, err error) {
 }
 
 // countsMicrobatches says whether the key is the number of micro-batches.
-func (s *search) countsMicrobatches() bool {
+func (s *valueSearch) countsMicrobatches() bool {
 	return s.key == "schedule.microbatches" || s.key == "schedule.chunks"
 }
 
 // near tries a value, or one of the next below it, down to low, that is valid.
-func (s *search) near(value, low int) (found int, used float64, fits, ok bool) {
+func (s *valueSearch) near(value, low int) (found int, used float64, fits, ok bool) {
 	for low = max(low, value-passedOver); value > low; value-- {
 		if used, fits, valid, _ := s.try(value); valid {
 			return value, used, fits, true

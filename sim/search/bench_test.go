@@ -1,4 +1,4 @@
-package main
+package search
 
 import (
 	"context"
@@ -15,18 +15,17 @@ import (
 // BenchmarkSweepPoint is one point of a sweep from its settings to its row:
 // load, identity, build, account, simulation.
 func BenchmarkSweepPoint(b *testing.B) {
-	template, err := scenarios.Open("70b-tp4-pp2")
+	axis, err := ParseAxis("schedule.microbatches=16")
 	require.NoError(b, err)
-	axis, err := scenarios.ParseAxis("schedule.microbatches=16")
+	g, err := NewGrid([]report.Axis{axis}, nil)
 	require.NoError(b, err)
-	sweep := &scenarios.Sweep{Template: template, Axes: []scenarios.Axis{axis}}
-	require.NoError(b, sweep.Prepare())
-	s := &sweepCommand{app: &app{}}
+	g.Template, err = scenarios.Open("70b-tp4-pp2")
+	require.NoError(b, err)
 	b.ReportAllocs()
 	for b.Loop() {
-		p := s.load(sweep, 0)
-		require.NoError(b, simulatePoint(context.Background(), p, step.Options{NoRecording: true, Fold: true}))
-		require.Equal(b, report.OutcomeOK, p.row.Outcome)
+		p := g.Point(0)
+		require.NoError(b, p.simulate(context.Background(), step.Options{NoRecording: true, Fold: true}))
+		require.Equal(b, report.OutcomeOK, p.Row.Outcome)
 	}
 }
 
@@ -34,8 +33,7 @@ func BenchmarkSweepPoint(b *testing.B) {
 func BenchmarkBounder(b *testing.B) {
 	base, err := scenarios.Load("70b-tp4-pp2")
 	require.NoError(b, err)
-	space := &scenarios.Space{Base: base, Nodes: []int{8}, Batch: 128, Kinds: []string{"1f1b", "interleaved"}, MinMicrobatches: 1}
-	layouts := space.Layouts()
+	layouts := NewSpace(base).Layouts()
 	for b.Loop() {
 		bounder, err := bound.NewBounder(base)
 		require.NoError(b, err)

@@ -1,15 +1,12 @@
-package scenarios
+package search
 
 import (
 	"fmt"
 	"strings"
-)
 
-// Axis is a key of a scenario with the values that a sweep gives it.
-type Axis struct {
-	Key    string   `json:"key"`    // as in "schedule.microbatches"
-	Values []string `json:"values"` // each as it would stand after --set key=
-}
+	"trainsim/scenarios"
+	"trainsim/sim/report"
+)
 
 // maxValues bounds the values of one axis.
 const maxValues = 100000
@@ -18,13 +15,13 @@ const maxValues = 100000
 // quotes and brackets do not separate. A value may also be a range, with both
 // ends in it: "a..b" counts by one, "a..b+step" by a step, "a..b*factor" grows
 // by a factor, as far as b. Numbers of a range may carry a unit.
-func ParseAxis(text string) (Axis, error) {
+func ParseAxis(text string) (report.Axis, error) {
 	key, list, ok := strings.Cut(text, "=")
-	a := Axis{Key: strings.TrimSpace(key)}
+	a := report.Axis{Key: strings.TrimSpace(key)}
 	if !ok || a.Key == "" {
 		return a, fmt.Errorf("%q is not key=values; write something like schedule.microbatches=4,8,16 or schedule.microbatches=2..64*2", text)
 	}
-	if err := checkKey(a.Key); err != nil {
+	if err := scenarios.CheckKey(a.Key); err != nil {
 		return a, err
 	}
 	items, err := splitList(list)
