@@ -68,7 +68,8 @@ func TestPresetsPredictMeasuredKernels(t *testing.T) {
 		{"b200-sxm-180gb", "efficiency.csv", "attention backward", 21, 0.05, 0.06},
 	} {
 		s := score(t, preset(t, c.device), kernels(t, c.table), c.operation)
-		t.Logf("%-15s %-27s n %3d  mean %.1f%%  bias %+.1f%%  median %.1f%%  p90 %.1f%%", c.device, c.operation, s.N, 100*s.Mean, 100*s.Bias, 100*s.Median, 100*s.P90)
+		t.Logf("%-15s %-27s n %3d  mean %.1f%%  bias %+.1f%%  median %.1f%%  p90 %.1f%%", c.device, c.operation, s.N,
+			100*s.Mean, 100*s.Bias, 100*s.Median, 100*s.P90)
 		assert.Equal(t, c.n, s.N, "%s %s", c.device, c.operation)
 		assert.LessOrEqual(t, s.Median, c.median, "%s %s: median", c.device, c.operation)
 		assert.InDelta(t, 0, s.Bias, c.bias, "%s %s: bias", c.device, c.operation)

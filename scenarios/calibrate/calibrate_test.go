@@ -38,7 +38,8 @@ func TestSlowKernelsAreFoundAgain(t *testing.T) {
 	assert.NotEqual(t, fit.Before, fit.After)
 	var b bytes.Buffer
 	require.NoError(t, fit.Write(&b))
-	assert.Contains(t, b.String(), "# The gpu preset a100-sxm4-80gb, fitted by trainsim calibrate to kernels.csv. Errors that remain:\n")
+	assert.Contains(t, b.String(),
+		"# The gpu preset a100-sxm4-80gb, fitted by trainsim calibrate to kernels.csv. Errors that remain:\n")
 	assert.Contains(t, b.String(), "\npreset = \"a100-sxm4-80gb\"\n")
 }
 
@@ -51,7 +52,8 @@ func TestSlowLinksAreFoundAgain(t *testing.T) {
 	tables := make([]Table, 2)
 	var comms measured.Communicators
 	for i, mib := range []int64{64, 128, 256, 512, 1024, 2048} {
-		c := measured.Collective{Cluster: "slow", Machine: &slow, Nodes: 1, Devices: 8, Op: nccl.AllReduce, Bytes: mib << 20}
+		c := measured.Collective{Cluster: "slow", Machine: &slow, Nodes: 1, Devices: 8, Op: nccl.AllReduce,
+			Bytes: mib << 20}
 		took, err := comms.Predict(&c)
 		require.NoError(t, err)
 		table := &tables[i%2]

@@ -52,7 +52,8 @@ func Cluster(preset string, tables []Table) (*Fit, error) {
 	f := &clusterFit{base: preset, config: *config, knobs: linkKnobs(config)}
 	if f.choose(all, device); len(f.rows) < leastRows {
 		if len(f.leftOut) > 0 {
-			return nil, fmt.Errorf("%s: %w; left out of %d: %s", preset, errTooFewCollectives, len(all), strings.Join(f.leftOut, ", "))
+			return nil, fmt.Errorf("%s: %w; left out of %d: %s", preset, errTooFewCollectives, len(all),
+				strings.Join(f.leftOut, ", "))
 		}
 		return nil, fmt.Errorf("%s: %w", preset, errTooFewCollectives)
 	}
@@ -67,7 +68,8 @@ func Cluster(preset string, tables []Table) (*Fit, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Fit{Name: preset, Before: f.errorsOf(before), After: f.errorsOf(after), Rows: len(all), Fitted: len(f.rows), LeftOut: f.leftOut}
+	out := &Fit{Name: preset, Before: f.errorsOf(before), After: f.errorsOf(after), Rows: len(all),
+		Fitted: len(f.rows), LeftOut: f.leftOut}
 	out.comment, out.write = fittedTo("cluster preset "+preset, tables, out.After), f.write
 	return out, nil
 }
@@ -109,7 +111,8 @@ func (f *clusterFit) leave(n int, why string) {
 
 // sameGPU reports whether all rows name one GPU.
 func sameGPU(rows []measured.Collective) bool {
-	return !slices.ContainsFunc(rows, func(r measured.Collective) bool { return !strings.EqualFold(r.GPU, rows[0].GPU) })
+	other := func(r measured.Collective) bool { return !strings.EqualFold(r.GPU, rows[0].GPU) }
+	return !slices.ContainsFunc(rows, other)
 }
 
 // predict returns the times of the rows on the cluster as it is.

@@ -18,7 +18,8 @@ var errTooFewKernels = errors.New("too few measurements of this device to fit an
 
 // errAbovePeak is returned where the measurements are faster than the device's
 // peak rates allow: they are another's, or the peak is.
-var errAbovePeak = errors.New("faster than the preset's peak rate; write a preset with the GPU's own [peak], sms and memory_bandwidth first (trainsim list gpus NAME prints one to start from)")
+var errAbovePeak = errors.New("faster than the preset's peak rate; write a preset with the GPU's own [peak], sms " +
+	"and memory_bandwidth first (trainsim list gpus NAME prints one to start from)")
 
 // GPU fits a device preset to measured kernels. Rows of other GPUs are left out;
 // where all rows name the same GPU, whatever they call it, it is taken for the
@@ -124,7 +125,8 @@ func abovePeak(ms []*measured.KernelTime, d *gpu.Device) error {
 	if 10*above <= len(ms) {
 		return nil
 	}
-	return fmt.Errorf("%s: %d of %d measurements, up to %.4g TFLOP/s, are %w", d.Name, above, len(ms), fastest/1e12, errAbovePeak)
+	return fmt.Errorf("%s: %d of %d measurements, up to %.4g TFLOP/s, are %w", d.Name, above, len(ms), fastest/1e12,
+		errAbovePeak)
 }
 
 // fitGroup minimises the mean loss over a group's parameters.

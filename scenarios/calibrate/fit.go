@@ -39,7 +39,8 @@ func fittedTo(what string, tables []Table, after string) []string {
 	for i, t := range tables {
 		names[i] = filepath.Base(t.Name)
 	}
-	out := []string{fmt.Sprintf("The %s, fitted by trainsim calibrate to %s. Errors that remain:", what, strings.Join(names, ", "))}
+	out := []string{fmt.Sprintf("The %s, fitted by trainsim calibrate to %s. Errors that remain:", what,
+		strings.Join(names, ", "))}
 	for line := range strings.Lines(after) {
 		out = append(out, strings.TrimRight(line, " \n"))
 	}

@@ -18,18 +18,24 @@ type linkKnob struct {
 func linkKnobs(c *interconnect.Config) []linkKnob {
 	var out []linkKnob
 	if c.NVLinks > 0 {
-		out = append(out, linkKnob{"nvlink_efficiency", 0.1, 1, func(c *interconnect.Config) *float64 { return &c.NVLinkEfficiency }, fraction})
+		out = append(out, linkKnob{"nvlink_efficiency", 0.1, 1,
+			func(c *interconnect.Config) *float64 { return &c.NVLinkEfficiency }, fraction})
 	}
 	if c.Kind == interconnect.PCIe || c.NVLinks == 0 || c.IslandSize > 0 {
-		out = append(out, rateKnob("pcie_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.PCIeBandwidth) }),
-			linkKnob{"host_copy_efficiency", 0.02, 1, func(c *interconnect.Config) *float64 { return &c.HostCopyEfficiency }, fraction},
-			rateKnob("host_memory_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.HostMemoryBandwidth) }))
+		out = append(out,
+			rateKnob("pcie_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.PCIeBandwidth) }),
+			linkKnob{"host_copy_efficiency", 0.02, 1,
+				func(c *interconnect.Config) *float64 { return &c.HostCopyEfficiency }, fraction},
+			rateKnob("host_memory_bandwidth",
+				func(c *interconnect.Config) *float64 { return (*float64)(&c.HostMemoryBandwidth) }))
 		if c.Sockets != 1 {
-			out = append(out, rateKnob("socket_bandwidth", func(c *interconnect.Config) *float64 { return (*float64)(&c.SocketBandwidth) }))
+			out = append(out, rateKnob("socket_bandwidth",
+				func(c *interconnect.Config) *float64 { return (*float64)(&c.SocketBandwidth) }))
 		}
 	}
 	if c.NICs > 0 {
-		out = append(out, linkKnob{"nic_efficiency", 0.1, 1, func(c *interconnect.Config) *float64 { return &c.NICEfficiency }, fraction})
+		out = append(out, linkKnob{"nic_efficiency", 0.1, 1,
+			func(c *interconnect.Config) *float64 { return &c.NICEfficiency }, fraction})
 	}
 	if t, err := interconnect.Build(*c); err == nil {
 		known := t.Config() // defaults written out

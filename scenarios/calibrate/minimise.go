@@ -34,7 +34,8 @@ func minimise(start []float64, evaluations int, sizes []float64, objective func(
 	best := slices.Clone(start)
 	for _, size := range sizes {
 		settings := &optimize.Settings{FuncEvaluations: evaluations * (len(start) + 1)}
-		result, err := optimize.Minimize(optimize.Problem{Func: objective}, best, settings, &optimize.NelderMead{SimplexSize: size})
+		result, err := optimize.Minimize(optimize.Problem{Func: objective}, best, settings,
+			&optimize.NelderMead{SimplexSize: size})
 		if result == nil {
 			return err
 		}

@@ -29,17 +29,17 @@ type Collective struct {
 	Settings       nccl.Settings
 	// Seconds is the measured time, 0 where none was published. Peak says that it
 	// stands for a peak bus bandwidth without a size: it is the time that a message
-	// of PeakBytes would take at that rate.
+	// of peakBytes would take at that rate.
 	Seconds float64
 	Peak    bool
 	// Skipped says why the row cannot be predicted; empty where it can.
 	Skipped string
 }
 
-// PeakBytes is the message that a published peak bandwidth without a size is
+// peakBytes is the message that a published peak bandwidth without a size is
 // compared at: 8 GiB, the largest of nccl-tests' usual range, at which latencies
 // no longer count.
-const PeakBytes = 8 << 30
+const peakBytes = 8 << 30
 
 // collectiveRows reads a table of measured collectives.
 func collectiveRows(text []byte, name string, o Options) ([]Row, error) {
@@ -74,7 +74,7 @@ func isCollectives(header []string) bool { return newHeader(header).has(collecti
 // all rows; otherwise the row's own, or the built-in one of its GPU, is taken,
 // with the slots and cards that its words state; where the GPU is "not stated",
 // one is made of the words alone. A row without size and time but with a peak
-// busbw_gb_s is compared at PeakBytes. What nccl-tests prints is read, too. A row that lacks a figure is returned with
+// busbw_gb_s is compared at peakBytes. What nccl-tests prints is read, too. A row that lacks a figure is returned with
 // Skipped set.
 func ReadCollectives(text []byte, name, cluster string) ([]Collective, error) {
 	if isNCCLTests(text) {
@@ -88,7 +88,8 @@ func ReadCollectives(text []byte, name, cluster string) ([]Collective, error) {
 		return nil, err
 	}
 	if !t.has(collectiveColumns...) {
-		return nil, input.FileError(name, "is no table of collectives; write the columns %s", strings.Join(collectiveColumns, ", "))
+		return nil, input.FileError(name, "is no table of collectives; write the columns %s",
+			strings.Join(collectiveColumns, ", "))
 	}
 	var out []Collective
 	err = t.each(func(r *record) { out = append(out, r.collective(cluster)) })
@@ -100,7 +101,8 @@ func (r *record) collective(cluster string) Collective {
 	line, _ := r.place(0)
 	out := Collective{
 		ID: fmt.Sprintf("%s:%d", filepath.Base(r.file), line), Family: r.text("gpu_type") + " " + r.text("collective"),
-		GPU: r.text("gpu_type"), Cluster: cluster, Devices: r.count("gpus", 0), Nodes: r.count("nodes", 1), Seconds: r.measure("time_us") * 1e-6,
+		GPU: r.text("gpu_type"), Cluster: cluster, Devices: r.count("gpus", 0), Nodes: r.count("nodes", 1),
+		Seconds: r.measure("time_us") * 1e-6,
 	}
 	if err := out.Op.UnmarshalText([]byte(r.text("collective"))); err != nil {
 		r.skip("collective", "%v", err)
@@ -118,7 +120,8 @@ func (r *record) collective(cluster string) Collective {
 	if out.Cluster == "" {
 		out.Cluster = r.text("cluster")
 	}
-	words := machineWords{gpu: r.text("gpu_type"), text: r.text("interconnect"), nodes: out.Nodes, perNode: out.Devices / max(out.Nodes, 1)}
+	words := machineWords{gpu: r.text("gpu_type"), text: r.text("interconnect"), nodes: out.Nodes,
+		perNode: out.Devices / max(out.Nodes, 1)}
 	if out.Cluster == "" {
 		var err error
 		if out.Cluster, out.Machine, err = words.machine(); err != nil {
@@ -144,8 +147,8 @@ func (r *record) peak(c *Collective) {
 	if !(rate > 0) {
 		return
 	}
-	c.Bytes, c.Peak = PeakBytes, true
-	c.Seconds = PeakBytes * c.Op.BusFactor(c.Devices) / (1e9 * rate)
+	c.Bytes, c.Peak = peakBytes, true
+	c.Seconds = peakBytes * c.Op.BusFactor(c.Devices) / (1e9 * rate)
 }
 
 // settings reads how a benchmark was run.
@@ -158,7 +161,8 @@ func (r *record) settings(words *machineWords) nccl.Settings {
 	if strings.Contains(strings.ToLower(words.gpu), "mi300x") {
 		s.Model = "ideal" // what runs there is not NCCL
 	}
-	if d, err := scenarios.FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 && (err != nil || !d.Generation().NCCL.NVLS.FP8) {
+	if d, err := scenarios.FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 &&
+		(err != nil || !d.Generation().NCCL.NVLS.FP8) {
 		s.Algo = []string{"Ring", "Tree"}
 	}
 	return s

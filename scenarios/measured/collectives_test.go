@@ -91,8 +91,10 @@ func ExampleReadCollectives() {
 
 func FuzzReadCollectives(f *testing.F) {
 	f.Add(collectivesTable)
-	for _, words := range []string{"NVLink bridge pair (NV4)", "4x 99999999999999999999 Gb/s a node", "1e9 GB/s per node, PCIe gen3", "2 NVL72 racks", "across sockets, P2P off"} {
-		f.Add("kind,gpu_type,gpus,nodes,interconnect,collective,size_bytes,time_us,busbw_gb_s\nmeasured,not stated,8,2,\"" + words + "\",all_reduce,,,40\n")
+	for _, words := range []string{"NVLink bridge pair (NV4)", "4x 99999999999999999999 Gb/s a node",
+		"1e9 GB/s per node, PCIe gen3", "2 NVL72 racks", "across sockets, P2P off"} {
+		f.Add("kind,gpu_type,gpus,nodes,interconnect,collective,size_bytes,time_us,busbw_gb_s\nmeasured,not " +
+			"stated,8,2,\"" + words + "\",all_reduce,,,40\n")
 	}
 	f.Fuzz(func(t *testing.T, table string) {
 		rows, err := ReadCollectives([]byte(table), "fuzz.csv", "")

@@ -63,7 +63,8 @@ func (m *communicator) build(c *Collective, config *interconnect.Config) {
 		cfg.Nodes, used = c.Devices/cfg.GPUsPerNode, cfg.GPUsPerNode
 	}
 	if used > cfg.GPUsPerNode {
-		m.err = fmt.Errorf("%d GPUs a node are more than the %d of cluster %q; name another", used, cfg.GPUsPerNode, c.Cluster)
+		m.err = fmt.Errorf("%d GPUs a node are more than the %d of cluster %q; name another", used, cfg.GPUsPerNode,
+			c.Cluster)
 		return
 	}
 	for i := range used {

@@ -32,9 +32,11 @@ var readings = []reading{
 	{"dropout = 1", func(c *job.Config) { c.Training.Dropout = true }},
 	{"dropout = 0", func(c *job.Config) { c.Training.Dropout = false }},
 	{"attention = unfused", func(c *job.Config) { c.Model.Attention = model.Unfused }},
-	{"attention = unfused, dropout = 1", func(c *job.Config) { c.Model.Attention, c.Training.Dropout = model.Unfused, true }},
+	{"attention = unfused, dropout = 1",
+		func(c *job.Config) { c.Model.Attention, c.Training.Dropout = model.Unfused, true }},
 	{"attention = flash", func(c *job.Config) { c.Model.Attention = model.Flash }},
-	{"attention = flash, dropout = 0", func(c *job.Config) { c.Model.Attention, c.Training.Dropout = model.Flash, false }},
+	{"attention = flash, dropout = 0",
+		func(c *job.Config) { c.Model.Attention, c.Training.Dropout = model.Flash, false }},
 	{"recompute = none", func(c *job.Config) { c.Training.Recompute = "none" }},
 	{"recompute = selective", func(c *job.Config) { c.Training.Recompute = "selective" }},
 	{"recompute = full", func(c *job.Config) { c.Training.Recompute = "full" }},
@@ -85,7 +87,8 @@ func doubt(ctx context.Context, rows []*Row, given float64, each Each) (string, 
 	if best == "" {
 		return "", nil
 	}
-	return fmt.Sprintf("measured memory is %.0f %% off, and %.1f %% with %s; are the columns right?", 100*given, 100*least, best), nil
+	return fmt.Sprintf("measured memory is %.0f %% off, and %.1f %% with %s; are the columns right?", 100*given,
+		100*least, best), nil
 }
 
 // memoryError is the mean error of the rows' memory under a reading; jobs that

@@ -161,7 +161,8 @@ func (r *record) experts(m *model.Config) {
 	}{
 		{"experts", &m.Experts}, {"experts_per_token", &m.ExpertsPerToken}, {"expert_ffn", &m.ExpertFFN},
 		{"shared_expert_ffn", &m.SharedExpertFFN}, {"dense_layers", &m.DenseLayers}, {"head_dim", &m.HeadDim},
-		{"kv_lora_rank", &m.KVLoraRank}, {"q_lora_rank", &m.QLoraRank}, {"rope_head_dim", &m.RopeHeadDim}, {"v_head_dim", &m.VHeadDim},
+		{"kv_lora_rank", &m.KVLoraRank}, {"q_lora_rank", &m.QLoraRank},
+		{"rope_head_dim", &m.RopeHeadDim}, {"v_head_dim", &m.VHeadDim},
 	} {
 		if r.text(c.column) != "" && r.text(c.column) != "0" {
 			*c.to = int64(r.count(c.column, 0))

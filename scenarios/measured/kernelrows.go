@@ -49,7 +49,8 @@ func (r *kernelRow) attention(m *KernelTime) {
 		HeadDim: r.count("head_dim"), In: r.dtype("dtype", gpu.BF16), Causal: true,
 	}
 	k.KVHeads = r.optional("kv_heads", k.Heads)
-	bytes := float64(k.Batch) * float64(seq) * float64(k.Heads+2*k.KVHeads) * float64(k.HeadDim) * float64(k.In.Bytes())
+	rows := float64(k.Batch) * float64(seq)
+	bytes := rows * float64(k.Heads+2*k.KVHeads) * float64(k.HeadDim) * float64(k.In.Bytes())
 	if bytes > maxSize {
 		r.fail("its tensors are larger than any memory")
 		return
@@ -118,7 +119,8 @@ func (r *kernelRow) simumaxGEMM(shape map[string]string) gpu.Kernel {
 // Transformer Engine launches one product an expert.
 func (r *kernelRow) simumaxGrouped(shape map[string]string) gpu.Kernel {
 	tokens, n, in := r.size(shape, "M"), r.size(shape, "N"), r.size(shape, "K")
-	k := gpu.Kernel{Kind: gpu.GEMM, Batch: r.size(shape, "ng"), Launches: r.size(shape, "ng"), In: r.format(shape["dtype"]), Accumulate: shape["accumulate"] == "True"}
+	k := gpu.Kernel{Kind: gpu.GEMM, Batch: r.size(shape, "ng"), Launches: r.size(shape, "ng"),
+		In: r.format(shape["dtype"]), Accumulate: shape["accumulate"] == "True"}
 	switch shape["stage"] {
 	case "fwd":
 		k.Layout, k.M, k.N, k.K, k.Out = gpu.TN, tokens, n, in, r.format(shape["out_dtype"])
@@ -142,8 +144,9 @@ const groupedLaunch = 8800 * sim.Nanosecond
 func (r *kernelRow) simumaxAttention(shape map[string]string, backward bool) (gpu.Kernel, float64) {
 	seq := r.size(shape, "seq_len")
 	k := gpu.Kernel{
-		Kind: gpu.Attention, Batch: r.size(shape, "batch"), Heads: r.size(shape, "head_num"), KVHeads: r.size(shape, "kv_head_num"),
-		SeqQ: seq, SeqK: seq, HeadDim: (r.size(shape, "qk_head_dim") + r.size(shape, "v_head_dim")) / 2,
+		Kind: gpu.Attention, Batch: r.size(shape, "batch"), Heads: r.size(shape, "head_num"),
+		KVHeads: r.size(shape, "kv_head_num"),
+		SeqQ:    seq, SeqK: seq, HeadDim: (r.size(shape, "qk_head_dim") + r.size(shape, "v_head_dim")) / 2,
 		Causal: true, Backward: backward, In: gpu.BF16,
 	}
 	return k, 2

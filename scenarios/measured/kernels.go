@@ -112,7 +112,8 @@ func ReadKernels(text []byte, name string) ([]KernelTime, error) {
 	h := newHeader(names)
 	read, ok := kernelReader(h)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w: its header has neither m,n,k with time_us or tflops, nor batch,seq,heads,head_dim,time_us, nor op,peak_tflops,shape_key,efficiency", name, errNoKernels)
+		return nil, fmt.Errorf("%s: %w: its header has neither m,n,k with time_us or tflops, nor "+
+			"batch,seq,heads,head_dim,time_us, nor op,peak_tflops,shape_key,efficiency", name, errNoKernels)
 	}
 	var out []KernelTime
 	for {

@@ -36,26 +36,34 @@ func TestTablesAreKnownByTheirHeaders(t *testing.T) {
 		},
 		{
 			"gemm with everything", "gpu_type,dtype,m,n,k,time_us,batch,layout,out_dtype,accumulate,repeats\nA100,bf16,8,8,8,1,4,NT,fp32,true,50\n", "gemm NT",
-			[]gpu.Kernel{{Kind: gpu.GEMM, Batch: 4, M: 8, N: 8, K: 8, Layout: gpu.NT, In: gpu.BF16, Out: gpu.FP32, Accumulate: true}}, 50, 1e-6,
+			[]gpu.Kernel{{Kind: gpu.GEMM, Batch: 4, M: 8, N: 8, K: 8, Layout: gpu.NT, In: gpu.BF16, Out: gpu.FP32,
+				Accumulate: true}}, 50, 1e-6,
 		},
 		{
 			"attention", "gpu_type,dtype,batch,seq,heads,kv_heads,head_dim,time_us\nB200,bf16,2,1024,8,4,128,40\n", "attention forward",
 			[]gpu.Kernel{
 				{Kind: gpu.Memory, ReadBytes: 2 * 1024 * 16 * 128 * 2, WriteBytes: 2 * 1024 * 16 * 128 * 2},
-				{Kind: gpu.Attention, Batch: 2, Heads: 8, KVHeads: 4, SeqQ: 1024, SeqK: 1024, HeadDim: 128, In: gpu.BF16, Causal: true},
+				{Kind: gpu.Attention, Batch: 2, Heads: 8, KVHeads: 4, SeqQ: 1024, SeqK: 1024, HeadDim: 128,
+					In: gpu.BF16, Causal: true},
 			}, 16, 40e-6,
 		},
 		{
-			"efficiency of a GEMM", "gpu_type,op,peak_tflops,shape_key,efficiency\nB200,matmul,2000,\"b=1, m=1000, k=1000, n=1000, layout=NT, accumulate=True, out_dtype=fp32\",0.5\n", "gemm NT",
-			[]gpu.Kernel{{Kind: gpu.GEMM, Batch: 1, M: 1000, N: 1000, K: 1000, Layout: gpu.NT, In: gpu.BF16, Out: gpu.FP32, Accumulate: true}}, 100, 2e-6,
+			"efficiency of a GEMM", "gpu_type,op,peak_tflops,shape_key,efficiency\nB200,matmul,2000,\"b=1, m=1000, " +
+				"k=1000, n=1000, layout=NT, accumulate=True, out_dtype=fp32\",0.5\n", "gemm NT",
+			[]gpu.Kernel{{Kind: gpu.GEMM, Batch: 1, M: 1000, N: 1000, K: 1000, Layout: gpu.NT, In: gpu.BF16,
+				Out: gpu.FP32, Accumulate: true}}, 100, 2e-6,
 		},
 		{
 			"efficiency of attention counts all scores", "gpu_type,op,peak_tflops,shape_key,efficiency\nB200,sdp_bwd,1000,\"batch=1, seq_len=1000, head_num=10, kv_head_num=10, qk_head_dim=192, v_head_dim=128, qkv_contiguous=True\",0.5\n", "attention backward",
-			[]gpu.Kernel{{Kind: gpu.Attention, Batch: 1, Heads: 10, KVHeads: 10, SeqQ: 1000, SeqK: 1000, HeadDim: 160, In: gpu.BF16, Causal: true, Backward: true}}, 100, 3.2e-5,
+			[]gpu.Kernel{{Kind: gpu.Attention, Batch: 1, Heads: 10, KVHeads: 10, SeqQ: 1000, SeqK: 1000, HeadDim: 160,
+				In: gpu.BF16, Causal: true, Backward: true}}, 100, 3.2e-5,
 		},
 		{
-			"grouped GEMM", "gpu_type,op,peak_tflops,shape_key,efficiency\nB200,group_matmul,1000,\"ng=10, M=100, N=200, K=300, dtype=bf16, out_dtype=bf16, main_grad_dtype=fp32, stage=bwd_grad_w, accumulate=True\",0.12\n", "grouped gemm NT",
-			[]gpu.Kernel{{Kind: gpu.GEMM, Batch: 10, Launches: 10, M: 200, N: 300, K: 100, Layout: gpu.NT, In: gpu.BF16, Out: gpu.FP32, Accumulate: true}}, 100, 1e-6,
+			"grouped GEMM", "gpu_type,op,peak_tflops,shape_key,efficiency\nB200,group_matmul,1000,\"ng=10, M=100, " +
+				"N=200, K=300, dtype=bf16, out_dtype=bf16, main_grad_dtype=fp32, stage=bwd_grad_w, " +
+				"accumulate=True\",0.12\n", "grouped gemm NT",
+			[]gpu.Kernel{{Kind: gpu.GEMM, Batch: 10, Launches: 10, M: 200, N: 300, K: 100, Layout: gpu.NT,
+				In: gpu.BF16, Out: gpu.FP32, Accumulate: true}}, 100, 1e-6,
 		},
 	} {
 		ms := readKernels(t, c.text)
@@ -71,12 +79,15 @@ func TestTablesAreKnownByTheirHeaders(t *testing.T) {
 }
 
 func TestBadRowsAreSkippedWithTheReason(t *testing.T) {
-	ms := readKernels(t, "gpu_type,dtype,m,n,k,time_us,layout\nA100,bf16,0,8,8,1,\nA100,bf16,8,8,8,,\nA100,int8,8,8,8,1,\nA100,bf16,8,8,8,-1,\nA100,bf16,8,8,8,1,TT\nA100,bf16,8\n")
+	ms := readKernels(t,
+		"gpu_type,dtype,m,n,k,time_us,layout\nA100,bf16,0,8,8,1,\nA100,bf16,8,8,8,,\nA100,int8,8,8,8,1,\nA100,bf16,8,8,8,-1,\nA100,bf16,8,8,8,1,TT\nA100,bf16,8\n")
 	require.Len(t, ms, 6)
-	for i, reason := range []string{`m is "0"`, `tflops is ""`, `"int8" is not a number format`, `time_us is "-1"`, `"TT" is not a layout`, `n is ""`} {
+	for i, reason := range []string{`m is "0"`, `tflops is ""`, `"int8" is not a number format`, `time_us is "-1"`,
+		`"TT" is not a layout`, `n is ""`} {
 		assert.Contains(t, ms[i].Skipped, reason)
 	}
-	ms = readKernels(t, "gpu_type,op,peak_tflops,shape_key,efficiency\nB200,conv,1,x,1\nB200,matmul,1,\"b=1, m=2\",1\n")
+	ms = readKernels(t,
+		"gpu_type,op,peak_tflops,shape_key,efficiency\nB200,conv,1,x,1\nB200,matmul,1,\"b=1, m=2\",1\n")
 	assert.Contains(t, ms[0].Skipped, `op is "conv"`)
 	assert.Contains(t, ms[1].Skipped, `shape_key's n is ""`)
 }
@@ -105,8 +116,10 @@ func TestShippedTablesReadWhole(t *testing.T) {
 func FuzzReadKernels(f *testing.F) {
 	f.Add("gpu_type,dtype,m,n,k,time_us\nH200,bf16,512,1024,2048,7.5\n")
 	f.Add("gpu_type,dtype,batch,seq,heads,kv_heads,head_dim,time_us\nB200,bf16,2,1024,8,4,128,40\n")
-	f.Add("gpu_type,op,peak_tflops,shape_key,efficiency\nB200,matmul,2000,\"b=1, m=1, k=1, n=1, layout=NT, accumulate=True, out_dtype=fp32\",0.5\n")
-	f.Add("gpu_type,op,peak_tflops,shape_key,efficiency\nB200,sdp_fwd,1,\"batch=1, seq_len=1099511627776, head_num=9, kv_head_num=1, qk_head_dim=9, v_head_dim=9\",1e-300\n")
+	f.Add("gpu_type,op,peak_tflops,shape_key,efficiency\nB200,matmul,2000,\"b=1, m=1, k=1, n=1, layout=NT, " +
+		"accumulate=True, out_dtype=fp32\",0.5\n")
+	f.Add("gpu_type,op,peak_tflops,shape_key,efficiency\nB200,sdp_fwd,1,\"batch=1, seq_len=1099511627776, " +
+		"head_num=9, kv_head_num=1, qk_head_dim=9, v_head_dim=9\",1e-300\n")
 	d, err := scenarios.LoadGPU("b200-sxm-180gb")
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, text string) {

@@ -33,7 +33,8 @@ func TestPublishedLayoutsRankAsMeasured(t *testing.T) {
 	for i := range m {
 		assert.Equal(t, m[i] < 4, p[i] < 4, "%s: the four fastest are the four fastest", rows[i].ID)
 	}
-	assert.Less(t, predicted[slices.Index(m, 0)], 1.05*predicted[slices.Index(p, 0)], "the layout that was the fastest is within 5 % of the predicted one")
+	assert.Less(t, predicted[slices.Index(m, 0)], 1.05*predicted[slices.Index(p, 0)],
+		"the layout that was the fastest is within 5 % of the predicted one")
 }
 
 // ranks returns each value's place from 0 when they are ordered.

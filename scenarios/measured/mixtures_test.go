@@ -34,7 +34,8 @@ func TestRunsOfMixtures(t *testing.T) {
 		}
 		memory.add(most, r.MemoryBytes)
 	}
-	t.Logf("time mean %.1f %% worst %.1f %%, memory mean %.2f %% worst %.2f %%", 100*seconds.mean(), 100*seconds.worst, 100*memory.mean(), 100*memory.worst)
+	t.Logf("time mean %.1f %% worst %.1f %%, memory mean %.2f %% worst %.2f %%", 100*seconds.mean(), 100*seconds.worst,
+		100*memory.mean(), 100*memory.worst)
 	assert.Less(t, seconds.mean(), 0.12)
 	assert.Less(t, memory.mean(), 0.01)
 	assert.Less(t, memory.worst, 0.01)

@@ -51,9 +51,11 @@ func ncclTable(text []byte, name string) ([]byte, error) {
 	}
 	switch {
 	case t.rows > 0 && t.op == "":
-		return nil, input.FileError(name, "does not say which operation was tested; name the file like the program, as in all_reduce_perf.txt")
+		return nil, input.FileError(name,
+			"does not say which operation was tested; name the file like the program, as in all_reduce_perf.txt")
 	case t.rows > 0 && len(t.hosts) == 0:
-		return nil, input.FileError(name, "has no lines \"# Rank ... device ...\" that name the GPUs; write all that nccl-tests prints")
+		return nil, input.FileError(name,
+			"has no lines \"# Rank ... device ...\" that name the GPUs; write all that nccl-tests prints")
 	}
 	return out.Bytes(), nil
 }
@@ -91,7 +93,8 @@ func (t *ncclText) row(fields []string) string {
 	}
 	t.rows++
 	hosts := slices.Compact(slices.Sorted(slices.Values(t.hosts)))
-	return fmt.Sprintf("%s,%d,%d,%s,%s,%s,%s", t.gpu, len(t.hosts), max(len(hosts), 1), t.op, fields[2], fields[0], fields[time])
+	return fmt.Sprintf("%s,%d,%d,%s,%s,%s,%s", t.gpu, len(t.hosts), max(len(hosts), 1), t.op, fields[2], fields[0],
+		fields[time])
 }
 
 // ncclOp returns the operation of a test's name within a text, or "".

@@ -17,7 +17,8 @@ func ncclOutput(columns string, rows ...string) string {
 	var b strings.Builder
 	b.WriteString("# nThread 1 nGpus 1 minBytes 1048576 maxBytes 2097152\n#\n# Using devices\n")
 	for rank := range 16 {
-		fmt.Fprintf(&b, "#  Rank %2d Group  0 Pid  %d on node%d device %2d [0x0f] NVIDIA H100 80GB HBM3\n", rank, 100+rank, rank/8, rank%8)
+		fmt.Fprintf(&b, "#  Rank %2d Group  0 Pid  %d on node%d device %2d [0x0f] NVIDIA H100 80GB HBM3\n", rank,
+			100+rank, rank/8, rank%8)
 	}
 	b.WriteString("#       size         count      type   " + columns + "\n#        (B)    (elements)\n")
 	for _, r := range rows {
@@ -37,7 +38,8 @@ func TestNCCLTestsOutput(t *testing.T) {
 	require.Len(t, rows, 2)
 	r := rows[1]
 	assert.Equal(t, nccl.AllReduce, r.Op)
-	assert.Equal(t, []any{"all_reduce_perf.out:23", int64(2 << 20), 16, 2, ""}, []any{r.ID, r.Bytes, r.Devices, r.Nodes, r.Skipped})
+	assert.Equal(t, []any{"all_reduce_perf.out:23", int64(2 << 20), 16, 2, ""},
+		[]any{r.ID, r.Bytes, r.Devices, r.Nodes, r.Skipped})
 
 	assert.InDelta(t, 120.5e-6, r.Seconds, 1e-12)
 
@@ -48,7 +50,8 @@ func TestNCCLTestsOutput(t *testing.T) {
 	assert.Equal(t, nccl.AllToAll, rows[0].Op)
 	assert.Equal(t, "dgx-h100", rows[0].Cluster)
 
-	rows, err = ReadCollectives([]byte(ncclOutput("root     time   algbw   busbw", " 1048576  262144  float  0  80.00  13.1  24.6")), "broadcast_perf", "")
+	rows, err = ReadCollectives([]byte(ncclOutput("root     time   algbw   busbw",
+		" 1048576  262144  float  0  80.00  13.1  24.6")), "broadcast_perf", "")
 	require.NoError(t, err)
 	assert.InDelta(t, 80e-6, rows[0].Seconds, 1e-12, "without a column redop")
 }
@@ -56,7 +59,8 @@ func TestNCCLTestsOutput(t *testing.T) {
 func TestNCCLTestsOutputThatLacksSomething(t *testing.T) {
 	row := "     1048576        262144     float     sum      -1    80.00   13.1   24.6      0"
 	_, err := ReadCollectives([]byte(ncclOutput(ncclReduceColumns, row)), "slurm-17.out", "")
-	assert.ErrorContains(t, err, "slurm-17.out: does not say which operation was tested; name the file like the program")
+	assert.ErrorContains(t, err,
+		"slurm-17.out: does not say which operation was tested; name the file like the program")
 	bare := "#       size         count      type   " + ncclReduceColumns + "\n" + row + "\n"
 	_, err = ReadCollectives([]byte(bare), "all_reduce_perf.txt", "")
 	assert.ErrorContains(t, err, "that name the GPUs")

@@ -49,7 +49,8 @@ func ncclWords(text string) (nccl.Settings, error) {
 // splitNCCL parts variables from words. What follows a comma belongs to the
 // variable before it if it could be one of its values, as in NCCL_ALGO=Ring,Tree.
 func splitNCCL(text string) (variables, words []string) {
-	tokens := strings.FieldsFunc(strings.ReplaceAll(text, ",", " ,"), func(r rune) bool { return unicode.IsSpace(r) || r == ';' })
+	tokens := strings.FieldsFunc(strings.ReplaceAll(text, ",", " ,"),
+		func(r rune) bool { return unicode.IsSpace(r) || r == ';' })
 	listing := false // the last token is a variable that takes a list
 	for _, token := range tokens {
 		after := strings.HasPrefix(token, ",")
@@ -79,7 +80,8 @@ func forced(s *nccl.Settings, word string) error {
 		s.Proto = append(s.Proto, word)
 		return nil
 	}
-	return fmt.Errorf("%q is not understood; write default, an algorithm such as Ring, or variables such as NCCL_PROTO=LL", word)
+	return fmt.Errorf("%q is not understood; write default, an algorithm such as Ring, or variables such as "+
+		"NCCL_PROTO=LL", word)
 }
 
 // Algorithms and protocols that NCCL_ALGO and NCCL_PROTO choose from.
@@ -91,8 +93,8 @@ var (
 // harmless begin the names of variables that change nothing about a transfer's
 // time, or only name the interfaces that it takes.
 var harmless = []string{
-	"NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TIMEOUT", "NCCL_IB_RETRY", "NCCL_IB_TC",
-	"NCCL_IB_SL", "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP", "NCCL_ASYNC_ERROR", "NCCL_TESTS",
+	"NCCL_DEBUG", "NCCL_SOCKET_IFNAME", "NCCL_IB_HCA", "NCCL_IB_GID_INDEX", "NCCL_IB_TIMEOUT", "NCCL_IB_RETRY",
+	"NCCL_IB_TC", "NCCL_IB_SL", "NCCL_TOPO_DUMP", "NCCL_GRAPH_DUMP", "NCCL_ASYNC_ERROR", "NCCL_TESTS",
 }
 
 // setNCCL applies one variable, NAME=VALUE.

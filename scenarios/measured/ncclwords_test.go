@@ -63,7 +63,8 @@ func TestNCCLVariablesAreHonoured(t *testing.T) {
 		return took.Seconds()
 	}
 	usual := predict("")
-	for _, env := range []string{"NCCL_ALGO=Ring NCCL_PROTO=LL", "NCCL_MAX_NCHANNELS=2", "NCCL_NVLS_ENABLE=0", "NCCL_P2P_LEVEL=LOC"} {
+	for _, env := range []string{"NCCL_ALGO=Ring NCCL_PROTO=LL", "NCCL_MAX_NCHANNELS=2", "NCCL_NVLS_ENABLE=0",
+		"NCCL_P2P_LEVEL=LOC"} {
 		assert.Greater(t, predict(env), 1.05*usual, env)
 	}
 	rows, err := ReadCollectives([]byte(head+"H100-SXM,8,all_reduce,1024,10,NCCL_CROSS_NIC=1\n"), "t.csv", "")

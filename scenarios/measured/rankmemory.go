@@ -59,7 +59,8 @@ func rankMemoryRows(text []byte, name string, o Options) ([]Row, error) {
 // row makes the row of one figure of a rank.
 func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]account.RankMemory, error)) Row {
 	r := Row{Scored: report.Scored{
-		ID: m.ID + " " + string(metric), Family: m.Family + " " + string(metric), MemoryMetric: string(metric), Skipped: m.Skipped,
+		ID: m.ID + " " + string(metric), Family: m.Family + " " + string(metric),
+		MemoryMetric: string(metric), Skipped: m.Skipped,
 	}}
 	if bytes > 0 {
 		r.MeasuredBytes = &bytes

@@ -74,7 +74,8 @@ func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 	}
 	assert.EqualValues(t, 96, allocated.n)
 	assert.Len(t, accounts, 19, "ranks of a job share its Config")
-	t.Logf("allocated mean %.2f %% worst %.2f %%, reserved mean %.2f %% worst %.2f %%", 100*allocated.mean(), 100*allocated.worst, 100*reserved.mean(), 100*reserved.worst)
+	t.Logf("allocated mean %.2f %% worst %.2f %%, reserved mean %.2f %% worst %.2f %%", 100*allocated.mean(),
+		100*allocated.worst, 100*reserved.mean(), 100*reserved.worst)
 	return allocated, reserved
 }
 
@@ -82,15 +83,16 @@ func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 // its weights, and not the paper's 8; experts are padded to the mean
 // (run_pretrain_deepseekv2.sh there, moe-expert-capacity-factor 1).
 func TestMemoryOfEveryRankOnB200(t *testing.T) {
-	table := withColumns(t, rankTable(t), []string{"kv_heads", "expert_capacity"}, func(row map[string]string) []string {
-		switch {
-		case row["model"] == "llama3-405b":
-			return []string{"16", ""}
-		case strings.HasPrefix(row["model"], "deepseek"):
-			return []string{"", "1"}
-		}
-		return []string{"", ""}
-	})
+	table := withColumns(t, rankTable(t), []string{"kv_heads", "expert_capacity"},
+		func(row map[string]string) []string {
+			switch {
+			case row["model"] == "llama3-405b":
+				return []string{"16", ""}
+			case strings.HasPrefix(row["model"], "deepseek"):
+				return []string{"", "1"}
+			}
+			return []string{"", ""}
+		})
 	allocated, reserved := scoreRanks(t, table)
 	assert.Less(t, allocated.mean(), 0.0035)
 	assert.Less(t, allocated.worst, 0.022)
@@ -151,7 +153,8 @@ func TestRowsOfRanksThatCannotRun(t *testing.T) {
 	_, err := readRankMemory([]byte("model,tp,pp,dp,seq,rang,max_reserved_mb\n"), "t.csv", "")
 	assert.ErrorContains(t, err, `rang: is not a column of a table of rank memory; did you mean "rank"?`)
 	assert.ErrorContains(t, err, "rank: is missing")
-	assert.ErrorContains(t, err, "t.csv:1:1: layers: is missing; write a column layers (transformer layers; empty: the preset's)")
+	assert.ErrorContains(t, err,
+		"t.csv:1:1: layers: is missing; write a column layers (transformer layers; empty: the preset's)")
 	assert.ErrorContains(t, err, "microbatches: is missing; write a column microbatches")
 }
 

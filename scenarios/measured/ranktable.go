@@ -20,7 +20,8 @@ type rankMemoryTable struct {
 
 func (t *rankMemoryTable) row(r *record) rankPeak {
 	line, _ := r.place(0)
-	out := rankPeak{ID: fmt.Sprintf("%s:%d", filepath.Base(r.file), line), Family: r.text("model"), Rank: r.index("rank")}
+	out := rankPeak{ID: fmt.Sprintf("%s:%d", filepath.Base(r.file), line), Family: r.text("model"),
+		Rank: r.index("rank")}
 	out.Allocated, out.Reserved = r.mebibytes("max_allocated_mb"), r.mebibytes("max_reserved_mb")
 	preset, err := t.presets.model(r.text("model"))
 	if err != nil {
@@ -45,7 +46,8 @@ func (t *rankMemoryTable) row(r *record) rankPeak {
 // defaults returns what the cells that a row leaves empty stand for.
 func (t *rankMemoryTable) defaults(r *record) map[string]string {
 	d := map[string]string{
-		"cluster": RankMemoryCluster, "schedule": "1f1b", "zero": "1", "precision": "bf16", "attention": string(model.Flash),
+		"cluster": RankMemoryCluster, "schedule": "1f1b", "zero": "1", "precision": "bf16",
+		"attention":       string(model.Flash),
 		"microbatch_size": "1", "microbatches": r.text("pp"), "sequence_parallel": "1",
 	}
 	if t.cluster != "" {
@@ -80,7 +82,9 @@ func (r *record) stage(p *job.Parallel, rank int) int {
 		return stage
 	}
 	if given := r.index("pp_stage"); given != stage {
-		r.skip("pp_stage", "rank %d of tp = %d, cp = %d, dp = %d, pp = %d is on pipeline rank %d, not %d; tensor parallel ranks vary fastest, then context, data and pipeline parallel", rank, p.TP, p.CP, p.DP, p.PP, stage, given)
+		r.skip("pp_stage", "rank %d of tp = %d, cp = %d, dp = %d, pp = %d is on pipeline rank %d, not %d; tensor "+
+			"parallel ranks vary fastest, then context, data and pipeline parallel",
+			rank, p.TP, p.CP, p.DP, p.PP, stage, given)
 	}
 	return stage
 }

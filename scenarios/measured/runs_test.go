@@ -165,7 +165,8 @@ func TestRowsThatCannotRunAreSkipped(t *testing.T) {
 	tests := []struct{ column, value, want string }{
 		{"hidden", "many", `hidden: "many" is not a count; write a whole number from 1 to 134217728`},
 		{"layers", "0", `layers: "0" is not a count`},
-		{"cluster", "dgx-h10", `cluster: cluster.preset: there is no cluster preset "dgx-h10"; did you mean "dgx-h100"?`},
+		{"cluster", "dgx-h10",
+			`cluster: cluster.preset: there is no cluster preset "dgx-h10"; did you mean "dgx-h100"?`},
 		{"gpus", "12", `does not divide the 12 GPUs`},
 		{"gpus", "17", `gpus: 17 GPUs do not spread evenly over 3 nodes of 8`},
 		{"heads", "7", `is not divisible by 7 heads`},
@@ -198,8 +199,10 @@ func TestBrokenTablesOfRuns(t *testing.T) {
 	header, _, _ := strings.Cut(table, "\n")
 	tests := []struct{ name, table, want string }{
 		{"empty", "", "runs.csv: is empty; write a header line"},
-		{"misspelt", strings.Replace(table, "hidden,", "hiden,", 1), `runs.csv:1:24: hiden: is not a column of a table of runs; did you mean "hidden"?`},
-		{"missing", strings.Replace(table, ",heads,", ",notes2,", 1), "heads: is missing; write a column heads (query heads)"},
+		{"misspelt", strings.Replace(table, "hidden,", "hiden,", 1),
+			`runs.csv:1:24: hiden: is not a column of a table of runs; did you mean "hidden"?`},
+		{"missing", strings.Replace(table, ",heads,", ",notes2,", 1),
+			"heads: is missing; write a column heads (query heads)"},
 		{"twice", strings.Replace(table, "vocab,", "seq,", 1), "seq: is a column twice"},
 		{"quotes", header + "\n\"a", `runs.csv:2:3: is not CSV: extraneous or missing " in quoted-field`},
 	}

@@ -81,7 +81,8 @@ func TestKernelsAndCollectivesAreScored(t *testing.T) {
 	_, err := Read([]byte(kernelsTable), "gemm.csv", Options{GPU: "no-such-gpu"})
 	assert.ErrorContains(t, err, "no-such-gpu")
 
-	collectives := scoreOf(t, "gpu_type,gpus,nodes,collective,size_bytes,time_us\nA100-SXM4-80GB,8,1,all_reduce,1073741824,8241.5\n", "nccl.csv", Options{})
+	collectives := scoreOf(t,
+		"gpu_type,gpus,nodes,collective,size_bytes,time_us\nA100-SXM4-80GB,8,1,all_reduce,1073741824,8241.5\n", "nccl.csv", Options{})
 	assert.InDelta(t, 0, *collectives.Rows[0].TimeError, 0.15)
 }
 
@@ -96,7 +97,8 @@ func TestRankMemoryIsScored(t *testing.T) {
 		assert.Nil(t, s.Rows[i].TimeError)
 	}
 	assert.Contains(t, s.Rows[4].Skipped, `there is no model preset "no-such-model"`)
-	assert.Equal(t, []string{"llama3-70b allocated", "llama3-70b reserved"}, []string{s.Families[0].Family, s.Families[1].Family})
+	assert.Equal(t, []string{"llama3-70b allocated", "llama3-70b reserved"},
+		[]string{s.Families[0].Family, s.Families[1].Family})
 	assert.Equal(t, 2, s.Families[0].MemoryN)
 }
 
@@ -105,7 +107,8 @@ func TestRankMemoryIsScored(t *testing.T) {
 func TestOtherFilesAreNoTables(t *testing.T) {
 	_, err := Read([]byte("a,b\n1,2\n"), "other.csv", Options{})
 	assert.ErrorContains(t, err, "other.csv:1:1: a: is not a column of a table of runs")
-	for _, text := range []string{strings.Repeat("\x00", 1<<20), strings.Repeat("#", 1<<20), "id,\xff\xfe\n1,2\n", "id,\x1b[2J\n"} {
+	for _, text := range []string{strings.Repeat("\x00", 1<<20), strings.Repeat("#", 1<<20), "id,\xff\xfe\n1,2\n",
+		"id,\x1b[2J\n"} {
 		_, err := Read([]byte(text), "binary.csv", Options{})
 		require.ErrorContains(t, err, "binary.csv: is not a table")
 		assert.Less(t, len(err.Error()), 1000, "the file itself is not printed")
@@ -135,7 +138,8 @@ func TestDoubtsAboutColumnsThatMemoryContradicts(t *testing.T) {
 		var b strings.Builder
 		b.WriteString("id,layers,hidden,heads,ffn,mlp,norm,vocab,seq,cluster,gpus,tp,pp,dp,microbatch_size,microbatches,schedule,precision,attention,dropout,peak_mem_gib\n")
 		for i, size := range gib {
-			fmt.Fprintf(&b, "wide-%d,8,2048,16,8192,gelu,layernorm,50304,1024,zb-a100-80gb,4,1,4,1,%d,8,1f1b,bf16,%s,%.4f\n", i, 1<<i, columns, size)
+			fmt.Fprintf(&b,
+				"wide-%d,8,2048,16,8192,gelu,layernorm,50304,1024,zb-a100-80gb,4,1,4,1,%d,8,1f1b,bf16,%s,%.4f\n", i, 1<<i, columns, size)
 		}
 		return scoreOf(t, b.String(), "runs.csv", Options{})
 	}

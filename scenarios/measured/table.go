@@ -51,7 +51,8 @@ func (t *table) check(columns []Column, what string) error {
 	for i := range columns {
 		c := &columns[i]
 		if c.Required && !t.has(c.Name) {
-			out = append(out, input.Problem{File: t.name, Line: 1, Column: 1, Key: c.Name, Text: fmt.Sprintf("is missing; write a column %s (%s)", c.Name, c.Text)})
+			out = append(out, input.Problem{File: t.name, Line: 1, Column: 1, Key: c.Name,
+				Text: fmt.Sprintf("is missing; write a column %s (%s)", c.Name, c.Text)})
 		}
 	}
 	if len(out) == 0 {
@@ -109,7 +110,8 @@ func csvError(name string, err error) *input.Errors {
 	case errors.Is(err, io.EOF):
 		return input.FileError(name, "is empty; write a header line and a row for each run")
 	case errors.As(err, &broken):
-		return &input.Errors{Problems: []input.Problem{{File: name, Line: broken.Line, Column: broken.Column, Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
+		return &input.Errors{Problems: []input.Problem{{File: name, Line: broken.Line, Column: broken.Column,
+			Text: fmt.Sprintf("is not CSV: %v", broken.Err)}}}
 	}
 	return input.FileError(name, "cannot be read: %v", err)
 }

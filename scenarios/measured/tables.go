@@ -27,7 +27,8 @@ func Read(text []byte, name string, o Options) ([]Row, error) {
 	}
 	header, err := csv.NewReader(bytes.NewReader(text)).Read()
 	if slices.ContainsFunc(header, isNoName) {
-		return nil, fmt.Errorf("%s: is not a table: its first line is binary data or far too long; write a CSV file with a header line", name)
+		return nil, fmt.Errorf("%s: is not a table: its first line is binary data or far too long; write a CSV file "+
+			"with a header line", name)
 	}
 	for _, f := range formats {
 		if err == nil && f.is(header) {
@@ -53,5 +54,6 @@ const longestName = 256
 
 // isNoName says whether what stands in a header cannot be the name of a column.
 func isNoName(s string) bool {
-	return len(s) > longestName || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) })
+	return len(s) > longestName || !utf8.ValidString(s) ||
+		strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) })
 }

@@ -40,7 +40,8 @@ func (s *Source) around(offset int) (line string, column int) {
 	offset = max(start, min(offset, end))
 	start, end = max(start, offset-reach), min(end, offset+reach)
 	head := strings.ToValidUTF8(string(s.Text[start:offset]), "")
-	return head + strings.TrimSuffix(strings.ToValidUTF8(string(s.Text[offset:end]), ""), "\r"), utf8.RuneCountInString(head) + 1
+	return head + strings.TrimSuffix(strings.ToValidUTF8(string(s.Text[offset:end]), ""),
+		"\r"), utf8.RuneCountInString(head) + 1
 }
 
 // width returns the characters of a span, up to the end of its first line.

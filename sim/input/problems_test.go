@@ -57,8 +57,10 @@ func ExampleProblems() {
 func TestPlacesInWords(t *testing.T) {
 	for want, p := range map[string]*Problem{
 		"nics: is wrong": Bad("nics", "is %s", "wrong"), "line 3: is torn": {Line: 3, Text: "is torn"},
-		"t.txt:3: is torn": {File: "t.txt", Line: 3, Text: "is torn"}, "t.txt:3:4: is torn": {File: "t.txt", Line: 3, Column: 4, Text: "is torn"},
-		"s.csv: row 3: is torn": {File: "s.csv", Line: 3, At: "row 3", Text: "is torn"}, "t.txt: is torn": {File: "t.txt", Text: "is torn"},
+		"t.txt:3: is torn": {File: "t.txt", Line: 3, Text: "is torn"}, "t.txt:3:4: is torn": {File: "t.txt", Line: 3,
+			Column: 4, Text: "is torn"},
+		"s.csv: row 3: is torn": {File: "s.csv", Line: 3, At: "row 3",
+			Text: "is torn"}, "t.txt: is torn": {File: "t.txt", Text: "is torn"},
 	} {
 		assert.EqualError(t, p, want)
 	}
