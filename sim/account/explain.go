@@ -100,7 +100,7 @@ func (e *explainer) spread(kind memory.Kind, name string, each int64) {
 		}
 		part, ranks := name, d.Ranks
 		switch {
-		case d.Group == model.ExpertDP:
+		case d.Sharding == model.ByExpert:
 			part += " of experts"
 		case d.Zero >= 2:
 			ranks = e.job.Config.Shards()
@@ -195,7 +195,7 @@ func (e *explainer) activations(index int, f flight) {
 
 // keptLayer is what one layer keeps from the forward to the backward.
 type keptLayer struct {
-	name    string
+	number  int32 // in the chunk
 	bytes   int64
 	tensors []*model.Tensor
 }
@@ -208,13 +208,12 @@ func keptByLayer(cc *code.Chunk) (layers []keptLayer, ends int64) {
 		if t.Bytes == 0 || t.Weights || !cc.Saved[id] || !writtenIn(cc.Chunk.Forward, model.TensorID(id)) {
 			continue
 		}
-		name, _, ok := strings.Cut(t.Name, ".")
-		if !ok || !strings.HasPrefix(name, "layer") {
+		if t.Layer == 0 {
 			ends += t.Bytes
 			continue
 		}
-		if len(layers) == 0 || layers[len(layers)-1].name != name {
-			layers = append(layers, keptLayer{name: name})
+		if len(layers) == 0 || layers[len(layers)-1].number != t.Layer {
+			layers = append(layers, keptLayer{number: t.Layer})
 		}
 		l := &layers[len(layers)-1]
 		l.bytes += t.Bytes

@@ -120,7 +120,7 @@ func (a *replay) masters(pieces []int64) {
 func (a *replay) startPlain(cc *code.Chunk) {
 	a.weights(cc)
 	if a.job.DP.Ranks > 1 {
-		for n := cc.Chunk.Parameters * a.job.DP.GradBytes; n > 0; n -= ddpBucket {
+		for n := cc.Chunk.Parameters() * a.job.DP.GradBytes; n > 0; n -= ddpBucket {
 			a.malloc("gradient buckets", min(n, ddpBucket), memory.Gradients)
 		}
 	}
@@ -146,7 +146,7 @@ func (a *replay) startMegatron(cc *code.Chunk) {
 }
 
 func (a *replay) startDeepSpeed(cc *code.Chunk) {
-	n := cc.Chunk.Parameters
+	n := cc.Chunk.Parameters()
 	refs := a.weights(cc)
 	if a.job.SplitGrads() { // flattened from clones
 		refs = append(refs, a.weights(cc)...)

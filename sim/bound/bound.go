@@ -126,7 +126,7 @@ func leastHandOff(j *job.Job) sim.Time {
 	if p.Ranks < 2 || p.Placement == schedule.Bidirectional {
 		return 0
 	}
-	bytes := j.Spec.Build(0, 1, false, false).BoundaryBytes
+	bytes := j.Spec.Build(model.Run{Layers: 1}).Output
 	least := sim.Forever
 	for r := range p.Ranks {
 		for c := range p.Chunks {

@@ -32,7 +32,7 @@ type chunkKey struct {
 // chunkBound holds the costs of one layer and what embedding and head add.
 type chunkBound struct {
 	layer, first, last, both chunkCost
-	dense                    chunkCost // what a layer without experts has more than layer
+	others                   []chunkCost // what a layer of each other kind has more than layer
 }
 
 // chunkCost is a lower bound of one micro-batch's times on a chunk, the bytes
@@ -100,10 +100,8 @@ func (b *Bounder) bound(c *job.Config) (Bound, error) {
 		return b.mean(c, costs), nil
 	}
 	at := make([]chunkCost, stages)
-	dense := int(c.Model.DenseLayers)
-	for s, n := range layers {
-		at[s] = costs.chunk(n, s == 0 && !c.Model.Bare, s == stages-1 && !c.Model.Bare).plus(costs.dense, int64(min(n, dense)))
-		dense -= min(n, dense)
+	for s, r := range c.Model.Split(layers) {
+		at[s] = costs.chunk(&c.Model, r)
 	}
 	dp := c.GradientGroup(spec)
 	experts := dp.OfExperts(c)
@@ -121,22 +119,32 @@ func (b *Bounder) kind(name string) string {
 	return k
 }
 
-// chunk returns the cost of a chunk of n layers.
-func (k *chunkBound) chunk(n int, first, last bool) chunkCost {
-	switch {
-	case first && last:
-		return k.both.plus(k.layer, int64(n)-1)
-	case first:
-		return k.first.plus(k.layer, int64(n)-1)
-	case last:
-		return k.last.plus(k.layer, int64(n)-1)
+// chunk returns the cost of a run of layers.
+func (k *chunkBound) chunk(m *model.Config, r model.Run) chunkCost {
+	cost := k.ends(int64(r.Layers), r.Embeds, r.Ends)
+	others, _ := m.Kinds()
+	for i, kind := range others {
+		cost = cost.plus(k.others[i], int64(m.Count(r, kind)))
 	}
-	return chunkCost{}.plus(k.layer, int64(n))
+	return cost
+}
+
+// ends returns the cost of so many layers of the last one's kind, with the ends.
+func (k *chunkBound) ends(n int64, embeds, ends bool) chunkCost {
+	switch {
+	case embeds && ends:
+		return k.both.plus(k.layer, n-1)
+	case embeds:
+		return k.first.plus(k.layer, n-1)
+	case ends:
+		return k.last.plus(k.layer, n-1)
+	}
+	return chunkCost{}.plus(k.layer, n)
 }
 
 // mean bounds a job of which only the sum over the stages is known.
 func (b *Bounder) mean(c *job.Config, costs *chunkBound) Bound {
-	all := costs.chunk(int(c.Model.Layers), !c.Model.Bare, !c.Model.Bare).plus(costs.dense, c.Model.DenseLayers)
+	all := costs.chunk(&c.Model, c.Model.Whole())
 	work := (all.forward + all.input + all.weight) * sim.Time(c.Schedule.Microbatches)
 	return Bound{Time: work / sim.Time(c.Parallel.PP)}
 }
@@ -160,14 +168,18 @@ func (b *Bounder) costs(c *job.Config, spec *model.Spec) (*chunkBound, error) {
 	if spec.Checkpointing.Every > 1 { // layers differ: as if nothing were recomputed or kept
 		spec.Checkpointing, regular = model.Checkpointing{}, false
 	}
-	dense := int(c.Model.DenseLayers)
-	cost := func(from, layers int, first, last bool) chunkCost {
-		return b.cost(spec.Build(from, layers, first, last), c.Parallel.TP, cluster, regular)
+	cost := func(r model.Run, layers int, embeds, ends bool) chunkCost {
+		r.Layers, r.Embeds, r.Ends = layers, embeds, ends
+		return b.cost(spec.Build(r), c.Parallel.TP, cluster, regular)
 	}
-	one := cost(dense, 1, false, false)
-	k := chunkBound{layer: cost(dense, 2, false, false).plus(one, -1), first: cost(dense, 1, true, false), last: cost(dense, 1, false, true), both: cost(dense, 1, true, true)}
-	if dense > 0 {
-		k.dense = cost(0, 1, false, false).plus(one, -1)
+	others, base := c.Model.Kinds()
+	one := cost(base, 1, false, false)
+	k := chunkBound{
+		layer: cost(base, 2, false, false).plus(one, -1),
+		first: cost(base, 1, true, false), last: cost(base, 1, false, true), both: cost(base, 1, true, true),
+	}
+	for _, kind := range others {
+		k.others = append(k.others, cost(kind, 1, false, false).plus(one, -1))
 	}
 	b.chunks[key] = k
 	return &k, nil
@@ -178,7 +190,8 @@ func (b *Bounder) cost(chunk *model.Chunk, tp int, cluster *clusterBound, saves 
 	collective := func(c model.Comm) sim.Time { return cluster.time(tp, c) }
 	out := chunkCost{
 		forward: b.compiler.BlockingTime(chunk.Forward, collective), input: b.compiler.BlockingTime(input, collective),
-		weight: b.compiler.BlockingTime(weight, collective), parameters: chunk.Parameters, experts: chunk.ExpertParameters,
+		weight:     b.compiler.BlockingTime(weight, collective),
+		parameters: chunk.Parameters(), experts: chunk.ParametersOf(model.ByExpert),
 	}
 	if saves {
 		out.saved = keptBytes(chunk)

@@ -1,19 +1,18 @@
 package code
 
 import (
+	"slices"
+
 	"trainsim/schedule"
 	"trainsim/sim/model"
 )
 
-// Chunk is the compiled code of one chunk's shape. Chunks of the same
-// shape share it.
+// Chunk is the compiled code of a run of layers. Stages with equal runs share it.
 type Chunk struct {
-	Shape           Shape
 	Split           bool // backwards may run in parts
 	Chunk           *model.Chunk
 	Blocks          map[BlockKey]*Block
 	Saved           []bool // by tensor: lives from forward into backward
-	Boundary        int64
 	ForwardTensors  [][]model.TensorID
 	BackwardTensors [][]model.TensorID
 	inputTensors    [][]model.TensorID
@@ -30,13 +29,12 @@ type BlockKey struct {
 
 // Weights lists the elements of the chunk's parameter tensors, experts last.
 func (cc *Chunk) Weights() []int64 {
-	return append(append([]int64(nil), cc.Chunk.Weights...), cc.Chunk.ExpertWeights...)
+	return slices.Concat(cc.Chunk.Weights[:]...)
 }
 
-// NewChunkCode prepares a chunk of a shape; split says whether backwards may run
-// in parts.
-func NewChunkCode(shape Shape, chunk *model.Chunk, split bool) *Chunk {
-	cc := &Chunk{Shape: shape, Split: split, Chunk: chunk, Blocks: make(map[BlockKey]*Block), Boundary: chunk.BoundaryBytes}
+// NewChunkCode prepares a chunk; split says whether backwards may run in parts.
+func NewChunkCode(chunk *model.Chunk, split bool) *Chunk {
+	cc := &Chunk{Split: split, Chunk: chunk, Blocks: make(map[BlockKey]*Block)}
 	cc.Input, cc.Weight = chunk.Split()
 	fused := model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)
 	cc.ForwardTensors, cc.BackwardTensors = fused[0], fused[1]
@@ -113,13 +111,6 @@ func (cc *Chunk) Source(op schedule.Op) ([]model.Op, [][]model.TensorID) {
 		return cc.Weight, cc.WeightTensors
 	}
 	return cc.Chunk.Backward, cc.BackwardTensors
-}
-
-// Shape is what makes two chunks run the same code.
-type Shape struct {
-	Layers      int
-	Dense       int // of them without experts, the first ones
-	First, Last bool
 }
 
 // Drop forgets what compiled code does not need.

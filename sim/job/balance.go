@@ -12,7 +12,7 @@ func (j *Job) balanceMemory(layers []int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range j.Config.Model.Layers {
+	for range j.Config.Model.Depth() {
 		next, ok := best.moveLayer(layers)
 		if !ok {
 			return layers, nil

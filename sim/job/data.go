@@ -104,7 +104,7 @@ func (c *Config) Prefetched() Prefetched {
 	}
 	sample := int64(d.SampleBytes)
 	if sample == 0 {
-		sample = 3 * 8 * c.Model.SeqLen
+		sample = c.Model.SampleBytes()
 	}
 	return Prefetched{d.Workers, d.Prefetch, sample * int64(c.Schedule.MicrobatchSize)}
 }

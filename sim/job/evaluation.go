@@ -39,6 +39,16 @@ func (j *Job) buildEvaluation() {
 	}
 }
 
+// EvaluationChunk returns what a chunk of the rank runs in the evaluation.
+func (s *Stage) EvaluationChunk(chunk int) *code.Chunk {
+	for i := range s.Evaluation {
+		if a := &s.Evaluation[i]; int(a.Parts[0].Chunk) == chunk {
+			return a.Chunks[0]
+		}
+	}
+	return nil
+}
+
 // evaluatedChunks lists a rank's chunks of the first pipeline in the order of
 // their stages.
 func (j *Job) evaluatedChunks(rank int) []int {
@@ -61,7 +71,7 @@ func (j *Job) evaluationCode(cc *code.Chunk) *code.Chunk {
 	spec := *j.Spec
 	spec.Dropout = false
 	spec.Microbatch = int64(j.Config.EvaluationBatch())
-	out := code.NewChunkCode(cc.Shape, j.build(&spec, cc.Shape), false)
+	out := code.NewChunkCode(spec.Build(cc.Chunk.Run), false)
 	if !e.KeepActivations {
 		out.ForwardTensors = model.Lifetimes(out.Chunk.Tensors, out.Chunk.Forward)[0]
 	}

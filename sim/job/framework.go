@@ -11,14 +11,14 @@ import (
 // Megatron-Core takes on GPUs that have FP8; on older ones, and with separate
 // attention kernels, they are Megatron-LM's own.
 func (c *Config) TransformerEngine() bool {
-	return c.megatron() && c.GPU.Generation().FP8 && c.Model.Attention != model.Unfused
+	return c.megatron() && c.GPU.Generation().FP8 && c.Model.FusedAttention()
 }
 
 // alternates reports whether selective recomputation is that of PyTorch's own
 // trainers, which choose operators to keep. Megatron-LM's, of the attention core
 // alone, has little to save where one kernel computes it.
 func (c *Config) alternates() bool {
-	return !c.megatron() && c.Host.Framework != "deepspeed" && c.Model.Attention != model.Unfused
+	return !c.megatron() && c.Host.Framework != "deepspeed" && c.Model.FusedAttention()
 }
 
 // scatterGather reports whether the ranks of a tensor-parallel group share
@@ -26,14 +26,14 @@ func (c *Config) alternates() bool {
 // (Narayanan et al. 2021, section 4.1) until Megatron-Core, whose jobs do not
 // compute attention by separate kernels.
 func (c *Config) scatterGather() bool {
-	return c.Host.Framework == "deepspeed" || c.megatron() && c.Model.Attention == model.Unfused
+	return c.Host.Framework == "deepspeed" || c.megatron() && !c.Model.FusedAttention()
 }
 
 // modules says whose layers the framework trains. Llama's RMS norms and gated
 // blocks came to Megatron with Transformer Engine's modules.
 func (c *Config) modules() model.Modules {
 	switch {
-	case c.TransformerEngine(), c.megatron() && c.Model.Norm == model.RMSNorm:
+	case c.TransformerEngine(), c.megatron() && c.Model.NeedsEngine():
 		return model.EngineModules
 	case c.megatron(), c.Host.Framework == "deepspeed":
 		return model.MegatronModules
@@ -96,12 +96,11 @@ func (c *Config) tradesHeads() bool {
 	case "p2p":
 		return false
 	}
-	if c.Model.KVLoraRank > 0 || c.modules() == model.PlainModules { // which have the ring alone
+	if c.modules() == model.PlainModules { // which have the ring alone
 		return false
 	}
-	ranks := int64(p.TP * p.CP)
-	return c.Model.KV()%ranks == 0 && c.Model.Heads%ranks == 0 &&
-		int(ranks) <= c.Cluster.DomainSize() && c.Cluster.NVLinks > 0
+	ranks := p.TP * p.CP
+	return c.Model.TradesHeads(ranks) && ranks <= c.Cluster.DomainSize() && c.Cluster.NVLinks > 0
 }
 
 // serialTP reports whether collectives miss their overlap in the backward.

@@ -66,17 +66,18 @@ func (d *GradientGroup) scatterHook(chunk *model.Chunk) code.Hook {
 	var summed int64
 	order := gatherOrder(chunk, true)
 	return func(e *code.Emitter, op *model.Op) {
-		if op.Elements == 0 {
+		n := d.elements(op)
+		if n == 0 {
 			return
 		}
-		e.Queue("grad_scatter", d.gradComm(op.Elements))
+		e.Queue("grad_scatter", d.gradComm(n))
 		if !d.copies {
 			return
 		}
 		if summed > 0 {
 			e.Queue("shard_reduce", d.copiesComm(summed))
 		}
-		if summed = op.Elements; op.Unit == order[len(order)-1] {
+		if summed = n; op.Unit == order[len(order)-1] {
 			e.Queue("shard_reduce", d.copiesComm(summed))
 			summed = 0
 		}
@@ -96,11 +97,11 @@ func gatherOrder(chunk *model.Chunk, backward bool) []int32 {
 	if backward {
 		ops = chunk.Backward
 	}
-	seen := make([]bool, chunk.Layers+2)
+	seen := make([]bool, chunk.Run.Layers+2)
 	var out []int32
 	for i := range ops {
 		op := &ops[i]
-		if op.Kind == model.ParamsNeeded && !seen[op.Unit] && op.Elements+op.Frozen > 0 {
+		if op.Kind == model.ParamsNeeded && !seen[op.Unit] && op.Elements[model.Replicated]+op.Frozen > 0 {
 			seen[op.Unit] = true
 			out = append(out, op.Unit)
 		}

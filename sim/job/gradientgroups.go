@@ -1,6 +1,8 @@
 package job
 
 import (
+	"slices"
+
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
 )
@@ -8,9 +10,10 @@ import (
 // GradientGroup says how the replicas of a stage exchange gradients and
 // parameters.
 type GradientGroup struct {
-	Group       model.Group // DP, or ExpertDP for what experts have of their own
-	Ranks       int64       // of a data-parallel group, context parallel folded in
-	copies      bool        // other groups hold the same: hybrid FSDP
+	Sharding    model.Sharding
+	Group       model.Group
+	Ranks       int64 // of a data-parallel group, context parallel folded in
+	copies      bool  // other groups hold the same: hybrid FSDP
 	Zero        int
 	GradBytes   int64 // a parameter's gradient on the wire
 	ParamBytes  int64 // a parameter in memory
@@ -23,7 +26,7 @@ type GradientGroup struct {
 // GradientGroup returns how replicas exchange what is not an expert's of its own.
 func (c *Config) GradientGroup(s *model.Spec) GradientGroup {
 	d := GradientGroup{
-		Group: model.DP, Ranks: c.Shards(), copies: c.hybrid(), Zero: c.Parallel.ZeRO,
+		Group: model.Replicated.Group(), Ranks: c.Shards(), copies: c.hybrid(), Zero: c.Parallel.ZeRO,
 		GradBytes: s.GradDtype.Bytes(), ParamBytes: parameterBytes(s),
 		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
 	}
@@ -47,33 +50,24 @@ func (d *GradientGroup) setBucket(bytes int64) {
 // OfExperts is the same for the parameters of experts that other ranks share
 // than the rest of the model.
 func (d GradientGroup) OfExperts(c *Config) GradientGroup {
-	d.Group, d.Ranks = model.ExpertDP, int64(c.Parallel.expertReplicas())
+	d.Sharding, d.Group, d.Ranks = model.ByExpert, model.ByExpert.Group(), int64(c.Parallel.expertReplicas())
 	d.setBucket(int64(c.Parallel.GradBucket))
 	return d
 }
 
 // elements returns the parameters of an operator's unit that are the group's.
 func (d *GradientGroup) elements(op *model.Op) int64 {
-	if d.Group == model.ExpertDP {
-		return op.Experts
-	}
-	return op.Elements
+	return op.Elements[d.Sharding]
 }
 
 // Parameters returns those of a chunk.
 func (d *GradientGroup) Parameters(chunk *model.Chunk) int64 {
-	if d.Group == model.ExpertDP {
-		return chunk.ExpertParameters
-	}
-	return chunk.Parameters - chunk.ExpertParameters
+	return chunk.ParametersOf(d.Sharding)
 }
 
 // Weights returns the elements of their tensors.
 func (d *GradientGroup) Weights(chunk *model.Chunk) []int64 {
-	if d.Group == model.ExpertDP {
-		return chunk.ExpertWeights
-	}
-	return chunk.Weights
+	return chunk.Weights[d.Sharding]
 }
 
 // Owned returns of how many of a stage's parameters a rank has the optimizer's
@@ -85,15 +79,9 @@ func (d *GradientGroup) Owned(parameters int64) int64 {
 	return (parameters + d.Ranks - 1) / d.Ranks
 }
 
-// expertsApart reports whether experts share their gradients over other ranks
-// than the rest of the model.
-func (j *Job) expertsApart() bool {
-	return j.Spec.Experts > 0 && (j.Spec.EP > 1 || j.Spec.ExpertTP != j.Spec.TP)
-}
-
 // GradientGroups lists the groups over which a stage's parameters are replicated.
 func (j *Job) GradientGroups() []*GradientGroup {
-	if j.expertsApart() {
+	if slices.Contains(j.Spec.Shardings(), model.ByExpert) {
 		return []*GradientGroup{&j.DP, &j.ExpertDP}
 	}
 	return []*GradientGroup{&j.DP}
@@ -144,7 +132,7 @@ func (d *GradientGroup) buckets(units []int64) (sizes []int64, of []int32) {
 
 // Units returns the parameters of the chunk's units, in forward order.
 func (d *GradientGroup) Units(chunk *model.Chunk) []int64 {
-	out := make([]int64, chunk.Layers+2)
+	out := make([]int64, chunk.Run.Layers+2)
 	for i := range chunk.Forward {
 		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
 			out[op.Unit] = d.elements(op)
@@ -156,10 +144,10 @@ func (d *GradientGroup) Units(chunk *model.Chunk) []int64 {
 // Gathers returns the bytes that gathering each unit's parameters takes, frozen
 // ones included.
 func (d *GradientGroup) Gathers(chunk *model.Chunk) []int64 {
-	out := make([]int64, chunk.Layers+2)
+	out := make([]int64, chunk.Run.Layers+2)
 	for i := range chunk.Forward {
 		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
-			out[op.Unit] = op.Elements*d.ParamBytes + op.Frozen
+			out[op.Unit] = d.elements(op)*d.ParamBytes + op.Frozen
 		}
 	}
 	return out

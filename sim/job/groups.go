@@ -1,6 +1,8 @@
 package job
 
 import (
+	"slices"
+
 	"fmt"
 
 	"trainsim/interconnect"
@@ -86,7 +88,7 @@ func (j *Job) addGroups(kind model.Group) error {
 		case model.CP:
 			key.CP = 0
 		case model.EP, model.ExpertDP:
-			if !j.expertsApart() {
+			if !slices.Contains(j.Spec.Shardings(), model.ByExpert) {
 				return nil
 			}
 			key = j.expertKey(kind, r, at.PP)

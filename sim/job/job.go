@@ -21,13 +21,14 @@ type Job struct {
 	Topology *interconnect.Topology
 	NCCL     *nccl.Library
 	Spec     *model.Spec // the model as one rank and micro-batch see it
-	Layers   []int       // transformer layers of each global stage
+	Layers   []int       // how many layers each global stage has
 
 	DP        GradientGroup
 	ExpertDP  GradientGroup // of experts, where they are apart
 	Optimizer Optimizer
 	Compiler  *code.Compiler
-	shapes    map[code.Shape]*code.Chunk
+	runs      []model.Run // layers of each global stage
+	chunks    map[model.Run]*code.Chunk
 	pairs     map[[2]*code.Block]*code.Block
 	sizes     map[sizeKey]*code.Chunk // of other lengths than the model's
 	draws     *drawn                  // nil if all sequences have the model's length
@@ -45,7 +46,7 @@ type Job struct {
 // Which split of the layers takes the least memory (first_last_layers =
 // "auto-memory") is the memory account's to say: peaks is its figure of a job.
 func Build(c *Config, peaks Peaks) (*Job, error) {
-	j := &Job{Config: c, peaks: peaks, shapes: make(map[code.Shape]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), sizes: make(map[sizeKey]*code.Chunk)}
+	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), sizes: make(map[sizeKey]*code.Chunk)}
 	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
 	for _, f := range steps {
 		if err := f(); err != nil {
@@ -135,8 +136,11 @@ func (j *Job) makeProgram(o schedule.Options) error {
 	j.DP.Ranks = j.Config.Shards() * pipes
 	j.ExpertDP = j.DP.OfExperts(j.Config)
 	j.ExpertDP.Ranks *= pipes
-	j.Layers, err = j.splitLayers(j.Program.Stages())
-	return err
+	if j.Layers, err = j.splitLayers(j.Program.Stages()); err != nil {
+		return err
+	}
+	j.runs = j.Config.Model.Split(j.Layers)
+	return nil
 }
 
 // splitLayers is Config.SplitLayers and what needs costs.
@@ -154,18 +158,13 @@ func (j *Job) splitLayers(stages int) ([]int, error) {
 
 // chunk returns the code of the chunk that holds a global stage.
 func (j *Job) chunk(stage int, split bool) *code.Chunk {
-	shape := j.shape(stage, j.Layers)
-	cc, ok := j.shapes[shape]
+	run := j.runs[stage]
+	cc, ok := j.chunks[run]
 	if !ok {
-		cc = code.NewChunkCode(shape, j.build(j.Spec, shape), split)
-		j.shapes[shape] = cc
+		cc = code.NewChunkCode(j.Spec.Build(run), split)
+		j.chunks[run] = cc
 	}
 	return cc
-}
-
-// build makes the chunk of a shape.
-func (j *Job) build(spec *model.Spec, shape code.Shape) *model.Chunk {
-	return spec.Build(j.firstLayer(shape), shape.Layers, shape.First, shape.Last)
 }
 
 // Ranks returns the number of ranks of the job.
@@ -177,4 +176,4 @@ func (c *Config) Samples() int64 {
 }
 
 // Tokens returns the tokens of one step over all replicas.
-func (c *Config) Tokens() int64 { return c.Samples() * c.Model.SeqLen }
+func (c *Config) Tokens() int64 { return c.Samples() * c.Model.Tokens() }

@@ -7,7 +7,7 @@ import (
 // SplitLayers returns the number of transformer layers of each of the stages
 // (virtual stages counted), in the order of the model.
 func (c *Config) SplitLayers(stages int) ([]int, error) {
-	layers := int(c.Model.Layers)
+	layers := c.Model.Depth()
 	s := &c.Schedule
 	if len(s.LayersPerStage) > 0 {
 		return explicitLayers(s.LayersPerStage, stages, layers)

@@ -35,12 +35,12 @@ func (c *Config) draw(microbatches int) *drawn {
 			for m := range out.padded[r][s] {
 				var longest int64
 				for range max(1, c.Schedule.MicrobatchSize) {
-					n := d.length(rnd.Int64N, c.Model.SeqLen)
+					n := d.length(rnd.Int64N, c.Model.Tokens())
 					longest = max(longest, n)
 					out.tokens += n
 					out.count++
 				}
-				out.padded[r][s][m] = min(c.Model.SeqLen, (longest+multiple-1)/multiple*multiple)
+				out.padded[r][s][m] = min(c.Model.Tokens(), (longest+multiple-1)/multiple*multiple)
 			}
 		}
 	}
@@ -118,15 +118,13 @@ type sizeKey struct {
 // Sized returns a chunk's code for sequences of a length: the same operators
 // and tensors with other sizes.
 func (j *Job) Sized(cc *code.Chunk, length int64) *code.Chunk {
-	if length == j.Config.Model.SeqLen {
+	if length == j.Config.Model.Tokens() {
 		return cc
 	}
 	key := sizeKey{cc, length}
 	out, ok := j.sizes[key]
 	if !ok {
-		spec := *j.Spec
-		spec.SeqLen = length
-		out = code.NewChunkCode(cc.Shape, j.build(&spec, cc.Shape), cc.Split)
+		out = code.NewChunkCode(j.Spec.OfLength(length).Build(cc.Chunk.Run), cc.Split)
 		j.sizes[key] = out
 	}
 	return out

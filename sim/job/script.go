@@ -74,8 +74,8 @@ func (j *Job) countParameters(s *Stage) {
 		s.OwnElements += d.Owned(parameters)
 	}
 	for _, cc := range s.Chunks {
-		if cc.Chunk.First != cc.Chunk.Last && first != last {
-			s.tied = max(s.tied, cc.Chunk.EmbeddingParameters)
+		if cc.Chunk.Run.Embeds != cc.Chunk.Run.Ends && first != last {
+			s.tied = max(s.tied, cc.Chunk.Tied)
 		}
 	}
 }

@@ -60,7 +60,7 @@ func (c *Config) Spec() (*model.Spec, error) {
 	case "every-n":
 		s.Checkpointing.Every = max(1, c.Training.RecomputeN)
 	case "sqrt":
-		for s.Checkpointing.Every*s.Checkpointing.Every < int(c.Model.Layers) {
+		for s.Checkpointing.Every*s.Checkpointing.Every < c.Model.Depth() {
 			s.Checkpointing.Every++
 		}
 	}

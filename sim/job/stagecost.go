@@ -7,11 +7,11 @@ import (
 	"trainsim/sim/model"
 )
 
-// stageCost estimates what one micro-batch takes on a chunk, each operator and
-// collective alone: what schedules that plan with costs, and the balancing of
-// layers, go by. Units are picoseconds.
-func (j *Job) stageCost(shape code.Shape) schedule.StageCost {
-	chunk := j.Spec.Build(j.firstLayer(shape), shape.Layers, shape.First, shape.Last)
+// stageCost estimates what one micro-batch takes on a run of layers, each
+// operator and collective alone: what schedules that plan with costs, and the
+// balancing of layers, go by. Units are picoseconds.
+func (j *Job) stageCost(r model.Run) schedule.StageCost {
+	chunk := j.Spec.Build(r)
 	input, weight := chunk.Split()
 	return schedule.StageCost{
 		Forward:        float64(j.Compiler.BlockingTime(chunk.Forward, j.alone)),
@@ -34,13 +34,12 @@ func (j *Job) alone(c model.Comm) sim.Time {
 // time of a hand-off.
 func (j *Job) costs(layers []int) schedule.Costs {
 	c := schedule.Costs{Latency: float64(j.handOff())}
-	known := make(map[code.Shape]schedule.StageCost)
-	for s := range layers {
-		shape := j.shape(s, layers)
-		cost, ok := known[shape]
+	known := make(map[model.Run]schedule.StageCost)
+	for _, r := range j.Config.Model.Split(layers) {
+		cost, ok := known[r]
 		if !ok {
-			cost = j.stageCost(shape)
-			known[shape] = cost
+			cost = j.stageCost(r)
+			known[r] = cost
 		}
 		c.PerStage = append(c.PerStage, cost)
 	}
@@ -48,47 +47,43 @@ func (j *Job) costs(layers []int) schedule.Costs {
 	return c
 }
 
-// shape returns the shape of a global stage's chunk; layers are those of every
-// stage.
-func (j *Job) shape(stage int, layers []int) code.Shape {
-	before := 0
-	for _, n := range layers[:stage] {
-		before += n
-	}
-	ends, n := !j.Config.Model.Bare, layers[stage]
-	dense := min(max(int(j.Config.Model.DenseLayers)-before, 0), n)
-	return code.Shape{Layers: n, Dense: dense, First: ends && stage == 0, Last: ends && stage == len(layers)-1}
-}
-
-// firstLayer returns the number of a first layer of chunks of that shape.
-func (j *Job) firstLayer(shape code.Shape) int { return int(j.Config.Model.DenseLayers) - shape.Dense }
-
 // handOff returns how long a micro-batch takes from one stage to the next.
 func (j *Job) handOff() sim.Time {
 	columns := j.Config.Parallel.RanksPerStage()
 	if j.Config.Parallel.PP < 2 || columns >= j.Topology.Devices() {
 		return 0
 	}
-	p := j.NCCL.Send(0, columns, j.Spec.Build(0, 1, false, false).BoundaryBytes)
+	p := j.NCCL.Send(0, columns, j.Spec.Build(model.Run{Layers: 1}).Output)
 	return p.Uncontended()
 }
 
 // balanceTime spreads the layers so that the slowest stage is as fast as it
 // can be: each layer goes to the stage that is then the fastest. Every stage
-// costs the same a layer, so that this is optimal.
+// costs the same a layer, so that this is optimal; layers of other kinds than the
+// last one's are taken for the first stage's.
 func (j *Job) balanceTime(stages int) []int {
-	sum := func(c schedule.StageCost) float64 { return c.Forward + c.BackwardInput + c.BackwardWeight }
-	perLayer := sum(j.stageCost(code.Shape{Layers: 1}))
-	load := make([]float64, stages)
-	if !j.Config.Model.Bare {
-		load[0] += max(0, sum(j.stageCost(code.Shape{Layers: 1, First: true}))-perLayer)
-		load[stages-1] += max(0, sum(j.stageCost(code.Shape{Layers: 1, Last: true}))-perLayer)
+	cost := func(r model.Run) float64 {
+		c := j.stageCost(r)
+		return c.Forward + c.BackwardInput + c.BackwardWeight
 	}
-	if n := j.Config.Model.DenseLayers; n > 0 { // on the first stage, each of another length
-		load[0] += float64(float64(n) * (sum(j.stageCost(code.Shape{Layers: 1, Dense: 1})) - perLayer))
+	m := &j.Config.Model
+	others, base := m.Kinds()
+	perLayer := cost(base)
+	load := make([]float64, stages)
+	all := m.Whole()
+	if r := base; all.Embeds {
+		r.Embeds = true
+		load[0] += max(0, cost(r)-perLayer)
+	}
+	if r := base; all.Ends {
+		r.Ends = true
+		load[stages-1] += max(0, cost(r)-perLayer)
+	}
+	for _, kind := range others {
+		load[0] += float64(float64(m.Count(all, kind)) * (cost(kind) - perLayer))
 	}
 	out := make([]int, stages)
-	for range j.Config.Model.Layers {
+	for range all.Layers {
 		best := 0
 		for s := range load {
 			if load[s] < load[best] {
@@ -105,8 +100,9 @@ func (j *Job) balanceTime(stages int) []int {
 // needs when that of its input is done, as a share of the activations: kept
 // inputs and the gradients of outputs.
 func (j *Job) weightShare(layers int) float64 {
-	shape := code.Shape{Layers: layers}
-	cc := code.NewChunkCode(shape, j.Spec.Build(j.firstLayer(code.Shape{}), layers, false, false), true)
+	_, r := j.Config.Model.Kinds()
+	r.Layers = layers
+	cc := code.NewChunkCode(j.Spec.Build(r), true)
 	written := make([]bool, len(cc.Saved))
 	for i := range cc.Chunk.Forward {
 		for _, id := range cc.Chunk.Forward[i].Writes {

@@ -44,9 +44,8 @@ func (j *Job) workOf(byLength map[int64]int64, tokens, samples float64) Work {
 	w := Work{Tokens: tokens}
 	var count, sum int64
 	var flops, again float64
-	spec := *j.Spec
 	for _, n := range slices.Sorted(maps.Keys(byLength)) {
-		spec.SeqLen = n
+		spec := j.Spec.OfLength(n)
 		many := float64(byLength[n]) * float64(n)
 		flops += float64(many * spec.TrainingFLOPs())
 		again += float64(many * spec.RecomputedFLOPs())

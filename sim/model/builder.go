@@ -25,15 +25,13 @@ type Builder struct {
 	tape     []func()
 	grads    map[TensorID]Value // gradient of a tensor, once known
 	tokens32 int32
-	touched  int64 // trainable parameters met so far, recomputation included
-	frozen   int64 // bytes of frozen ones
-	// touchedExperts are those of experts that other ranks than the rest share.
-	touchedExperts int64
-	normed         TensorID // what the last norm wrote
-	at             place
-	after          []func() // what follows the backward
-	kept           kept
-	sharded        sharded
+	touched  [NumShardings]int64 // trainable parameters met so far, recomputation included
+	frozen   int64               // bytes of frozen ones
+	normed   TensorID            // what the last norm wrote
+	at       place
+	after    []func() // what follows the backward
+	kept     kept
+	sharded  sharded
 }
 
 // place is where in the model operators and tensors belong.
@@ -144,4 +142,21 @@ func (b *Builder) SetGradient(v, g Value) {
 	n := g.Rows * g.Width * b.element()
 	b.memory("grad_add", BackwardInput, gpu.Elementwise, 2*n, n, []TensorID{old.ID, g.ID}, []TensorID{sum.ID})
 	b.grads[v.ID] = sum
+}
+
+// AddParameters counts a trainable parameter tensor of n elements that the rank
+// has: once, not again when recomputing.
+func (b *Builder) AddParameters(n int64, s Sharding) {
+	b.touched[s] += n
+	if b.phase == Forward && n > 0 {
+		b.chunk.Weights[s] = append(b.chunk.Weights[s], n)
+	}
+}
+
+func ids(vs ...Value) []TensorID {
+	out := make([]TensorID, len(vs))
+	for i, v := range vs {
+		out[i] = v.ID
+	}
+	return out
 }

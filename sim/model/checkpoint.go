@@ -3,22 +3,22 @@ package model
 import "fmt"
 
 // layers runs the chunk's layers, grouped as Checkpointing says.
-func (b *Builder) layers(x Value, stack *Stack, first, count int) Value {
+func (b *Builder) layers(x Value, stack *Stack, r Run) Value {
 	every := b.Checkpointing.Every
 	if b.Checkpointing.Alternate {
 		every = 1
 	}
 	run := func(from, n int, x Value) Value {
 		for i := from; i < from+n; i++ {
-			x = b.unit(int32(i)+1, fmt.Sprintf("layer%d.", first+i), stack.at(first+i), x)
+			x = b.unit(int32(i)+1, fmt.Sprintf("layer%d.", r.First+i), stack.at(r.First+i), x)
 		}
 		return x
 	}
 	if every <= 0 {
-		return run(0, count, x)
+		return run(0, r.Layers, x)
 	}
-	for i := 0; i < count; i += every {
-		x = b.checkpoint(x, func(x Value) Value { return run(i, min(every, count-i), x) })
+	for i := 0; i < r.Layers; i += every {
+		x = b.checkpoint(x, func(x Value) Value { return run(i, min(every, r.Layers-i), x) })
 	}
 	return x
 }

@@ -24,7 +24,7 @@ func TestRecomputedByAlternateCheckpointing(t *testing.T) {
 		s := llama(1)
 		s.TP, s.SequenceParallel, s.Checkpointing.Alternate = tp, tp > 1, true
 		var products []string
-		for _, op := range s.Build(0, 1, false, false).Backward {
+		for _, op := range s.Build(Run{Layers: 1}).Backward {
 			if op.Phase != Recompute || op.Kind != Compute {
 				continue
 			}
@@ -42,12 +42,12 @@ func TestRecomputedByAlternateCheckpointing(t *testing.T) {
 func TestAlternateCheckpointingKeepsParameters(t *testing.T) {
 	plain, alternate := llama(1), llama(1)
 	alternate.Checkpointing.Alternate = true
-	a, b := plain.Build(0, 2, true, true), alternate.Build(0, 2, true, true)
+	a, b := plain.Build(Run{Layers: 2, Embeds: true, Ends: true}), alternate.Build(Run{Layers: 2, Embeds: true, Ends: true})
 	assert.Equal(t, a.Weights, b.Weights)
 	grads := func(c *Chunk) (n int64) {
 		for _, op := range c.Backward {
 			if op.Kind == GradsReady {
-				n += op.Elements
+				n += op.Elements[Replicated]
 			}
 		}
 		return n

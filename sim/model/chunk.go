@@ -1,28 +1,27 @@
 package model
 
-// Build returns the chunk of count layers from index first on. The first chunk
-// of the model begins with the embedding, the last one ends with the head and
-// the loss.
-func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
+// Build returns the chunk of a run of layers.
+func (s *Spec) Build(r Run) *Chunk {
 	b := newBuilder(s)
 	stack := s.stack()
 	c := b.chunk
-	c.Layers, c.First, c.Last = count, embeds, ends
-	b.declareUnits(count)
+	c.Run = r
+	b.declareUnits(r.Layers)
 	var x Value
-	if embeds {
+	if r.Embeds {
 		x = b.unit(0, "embedding.", stack.Embedding, x)
 	} else {
-		x = b.receive(stack.at(first).Input(s))
+		x = b.receive(stack.at(r.First).Input(s))
+		c.Input = b.handOff(x)
 	}
-	b.Backward(func() { b.rescale(BackwardInput, count) })
-	x = b.layers(x, &stack, first, count)
-	b.rescale(Forward, count)
-	c.BoundaryBytes = b.handOff(x)
-	if ends {
-		b.unit(int32(count)+1, "head.", stack.Head, x)
+	b.Backward(func() { b.rescale(BackwardInput, r.Layers) })
+	x = b.layers(x, &stack, r)
+	b.rescale(Forward, r.Layers)
+	if r.Ends {
+		b.unit(int32(r.Layers)+1, "head.", stack.Head, x)
 	} else {
 		b.send(x)
+		c.Output = b.handOff(x)
 	}
 	b.ops = &c.Backward
 	b.rewind(0)
@@ -37,26 +36,26 @@ func (s *Spec) Build(first, count int, embeds, ends bool) *Chunk {
 // are complete.
 func (b *Builder) unit(number int32, name string, l Layer, x Value) Value {
 	b.at = place{prefix: name}
-	if number > 0 && int(number) <= b.chunk.Layers {
+	if number > 0 && int(number) <= b.chunk.Run.Layers {
 		b.at.layer = number
 	}
 	at := len(*b.ops)
 	phase := b.phase
 	b.append(Op{Name: "params", Kind: ParamsNeeded, Phase: phase, Unit: number, Writes: b.gatheredFrom(number, phase)})
 	before, frozen := b.touched, b.frozen
-	beforeExperts := b.touchedExperts
-	var elements, experts int64
+	var elements [NumShardings]int64
 	b.Backward(func() {
-		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: number,
-			Elements: elements, Experts: experts}
+		op := Op{Name: "grads", Kind: GradsReady, Phase: BackwardWeight, Unit: number, Elements: elements}
 		b.collectGrads(number, &op)
 		b.append(op)
 	})
 	out := l.Forward(b, x)
-	elements, experts = b.touched-before, b.touchedExperts-beforeExperts
+	for i := range elements {
+		elements[i] = b.touched[i] - before[i]
+	}
 	frozen = b.frozen - frozen
-	(*b.ops)[at].Elements, (*b.ops)[at].Experts, (*b.ops)[at].Frozen = elements, experts, frozen
-	b.sizeUnit(number, elements*b.element()+frozen)
+	(*b.ops)[at].Elements, (*b.ops)[at].Frozen = elements, frozen
+	b.sizeUnit(number, elements[Replicated]*b.element()+frozen)
 	if phase == Forward {
 		b.release(number)
 	}

@@ -100,6 +100,27 @@ type Config struct {
 	VHeadDim    int64 `toml:"v_head_dim"`    // a value's head; HeadDim when not given
 }
 
+// Tokens returns the tokens of one sample.
+func (c *Config) Tokens() int64 { return c.SeqLen }
+
+// SampleBytes returns what one sample takes in a batch as it is loaded: for each
+// token its number, its label and its mask, of 8 bytes each.
+func (c *Config) SampleBytes() int64 { return 3 * 8 * c.SeqLen }
+
+// FusedAttention reports whether one kernel computes the attention's core.
+func (c *Config) FusedAttention() bool { return c.Attention != Unfused }
+
+// NeedsEngine reports whether Megatron has the layers in Transformer Engine's
+// modules alone: RMS norms, and the gated blocks that came with them.
+func (c *Config) NeedsEngine() bool { return c.Norm == RMSNorm }
+
+// TradesHeads reports whether so many tensor- and context-parallel ranks may
+// exchange sequence for heads: they share them evenly. Latent attention has the
+// ring alone.
+func (c *Config) TradesHeads(ranks int) bool {
+	return !c.latent() && c.KV()%int64(ranks) == 0 && c.Heads%int64(ranks) == 0
+}
+
 // Head returns the width of one attention head.
 func (c *Config) Head() int64 {
 	if c.HeadDim > 0 {

@@ -12,7 +12,7 @@ import (
 // traffic sums the bytes of a chunk's collectives by group and pattern.
 func traffic(s *Spec) map[string]int64 {
 	out := make(map[string]int64)
-	c := s.Build(0, 2, true, true)
+	c := s.Build(Run{Layers: 2, Embeds: true, Ends: true})
 	for _, op := range append(c.Forward, c.Backward...) {
 		if op.Kind == Communicate {
 			out[op.Comm.Group.String()+" "+op.Comm.Collective.String()] += op.Comm.Bytes

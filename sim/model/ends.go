@@ -18,7 +18,7 @@ func (embedding) Forward(b *Builder, _ Value) Value {
 	b.memory("lookup", b.phase, gpu.Embedding, n, n, nil, ids(words))
 	b.addWeights(table, false)
 	if b.TieEmbeddings && !b.LoRA.On() {
-		b.chunk.EmbeddingParameters = table
+		b.chunk.Tied = table
 	}
 	x := b.reduce("lookup", words, row)
 	out := b.positions(x)
@@ -77,11 +77,11 @@ func (head) Forward(b *Builder, x Value) Value {
 		x = b.norm("transform.norm", b.pointwise("transform.act", x, b.Hidden, true))
 	}
 	width := b.paddedVocab() / b.TP
-	tied := b.TieEmbeddings && b.chunk.First // this rank has the matrix already
+	tied := b.TieEmbeddings && b.chunk.Run.Embeds // this rank has the matrix already
 	m := matrix{name: "logits", width: width, split: column, bias: b.HeadBias, vocabulary: true, tied: tied}
 	logits := b.linear(m, x)
-	if b.TieEmbeddings && !b.chunk.First && !b.LoRA.On() {
-		b.chunk.EmbeddingParameters = width * b.Hidden // a copy, as the first stage's
+	if b.TieEmbeddings && !b.chunk.Run.Embeds && !b.LoRA.On() {
+		b.chunk.Tied = width * b.Hidden // a copy, as the first stage's
 	}
 	b.loss(logits)
 	b.metrics(logits)

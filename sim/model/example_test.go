@@ -14,11 +14,11 @@ func ExampleSpec_Build() {
 			MLP: model.SwiGLU, Norm: model.RMSNorm, Position: model.Rotary, Attention: model.Flash, FinalNorm: true},
 		TP: 4, CP: 1, SequenceParallel: true, Microbatch: 1, Precision: gpu.BF16, GradDtype: gpu.FP32,
 	}
-	c := s.Build(0, 2, false, false)
+	c := s.Build(model.Run{Layers: 2})
 	for _, op := range c.Forward[:5] {
 		fmt.Println(op.Name)
 	}
-	fmt.Println(c.Parameters, "parameters,", c.BoundaryBytes, "bytes to the next stage")
+	fmt.Println(c.Parameters(), "parameters,", c.Output, "bytes to the next stage")
 	// Output:
 	// recv_forward
 	// params

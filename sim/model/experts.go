@@ -32,6 +32,14 @@ func (c *Config) routedRows(n int64) int64 {
 	return rows * c.Experts
 }
 
+// Shardings lists how the model's parameters are shared among ranks.
+func (s *Spec) Shardings() []Sharding {
+	if s.Experts > 0 && s.expertsApart() {
+		return []Sharding{Replicated, ByExpert}
+	}
+	return []Sharding{Replicated}
+}
+
 // expertsApart reports whether experts have gradients to share with other ranks
 // than the rest of the layer.
 func (s *Spec) expertsApart() bool { return s.EP > 1 || s.ExpertTP != s.TP }

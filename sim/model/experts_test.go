@@ -27,24 +27,17 @@ func TestMixturesHaveTheirParameters(t *testing.T) {
 	for _, d := range []struct{ tp, ep, etp int64 }{{1, 1, 1}, {1, 4, 1}, {1, 16, 1}, {2, 1, 2}, {2, 4, 2}, {2, 8, 1}, {4, 16, 1}} {
 		t.Run(fmt.Sprint(d), func(t *testing.T) {
 			s := mixed(d.tp, d.ep, d.etp)
-			c := s.Build(0, 4, true, true)
+			c := s.Build(Run{Layers: 4, Embeds: true, Ends: true})
 			experts := int64(3) * 16 * 3 * 1024 * 512
 			held := experts / d.ep / d.etp
 			if s.expertsApart() {
-				assert.Equal(t, held, c.ExpertParameters)
+				assert.Equal(t, held, c.ParametersOf(ByExpert))
 			} else {
-				assert.Zero(t, c.ExpertParameters)
+				assert.Zero(t, c.ParametersOf(ByExpert))
 			}
 			whole := int64(4)*(2*1024+1024*384+384+1024*(256+32)+256) + 3*16*1024 + 1024 // norms, latents, routers
 			cut := s.Parameters() - experts - whole
-			assert.Equal(t, held+whole+cut/d.tp, c.Parameters)
-			var sum int64
-			for _, list := range [][]int64{c.Weights, c.ExpertWeights} {
-				for _, n := range list {
-					sum += n
-				}
-			}
-			assert.Equal(t, c.Parameters, sum)
+			assert.Equal(t, held+whole+cut/d.tp, c.Parameters())
 		})
 	}
 }
@@ -53,7 +46,7 @@ func TestMixturesHaveTheirParameters(t *testing.T) {
 // formula counts, the causal half of the attention aside.
 func TestMixturesHaveTheirFLOPs(t *testing.T) {
 	s := mixed(1, 4, 1)
-	c := s.Build(0, 4, true, true)
+	c := s.Build(Run{Layers: 4, Embeds: true, Ends: true})
 	count := func(ops []Op) (products, attention float64) {
 		for i := range ops {
 			switch ops[i].Kernel.Kind {

@@ -112,7 +112,7 @@ func (s *Spec) recomputed() float64 {
 // all layers and ranks that share a token.
 func (s *Spec) alternateFLOPs() float64 {
 	var sum float64
-	for _, op := range s.Build(0, 1, false, false).Backward {
+	for _, op := range s.Build(Run{Layers: 1}).Backward {
 		if op.Phase == Recompute && op.Kernel.Kind == gpu.GEMM && op.Kind == Compute {
 			sum += op.Kernel.FLOPs()
 		}

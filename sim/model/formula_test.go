@@ -27,7 +27,7 @@ func saved(s *Spec) int64 {
 }
 
 func savedBy(s *Spec, layers int) int64 {
-	c := s.Build(0, layers, false, false)
+	c := s.Build(Run{Layers: layers})
 	free := Lifetimes(c.Tensors, c.Forward, c.Backward)
 	written := make([]bool, len(c.Tensors))
 	for _, op := range c.Forward {
@@ -69,15 +69,15 @@ func TestActivationFormulas(t *testing.T) {
 
 func TestBuildCountsTheParametersOfTheFormula(t *testing.T) {
 	s := gpt(1, false)
-	assert.Equal(t, s.Parameters(), s.Build(0, 2, true, true).Parameters)
+	assert.Equal(t, s.Parameters(), s.Build(Run{Layers: 2, Embeds: true, Ends: true}).Parameters())
 	s.TieEmbeddings, s.MLP, s.Norm, s.QKNorm = true, SwiGLU, RMSNorm, true
 	s.KVHeads, s.LinearBias, s.Position = 4, false, Rotary
-	assert.Equal(t, s.Parameters(), s.Build(0, 2, true, true).Parameters)
+	assert.Equal(t, s.Parameters(), s.Build(Run{Layers: 2, Embeds: true, Ends: true}).Parameters())
 }
 
 func TestFLOPs(t *testing.T) {
 	s := gpt(1, false)
-	c := s.Build(0, 2, true, true)
+	c := s.Build(Run{Layers: 2, Embeds: true, Ends: true})
 	sum := func(ops []Op) (f float64) {
 		for i := range ops {
 			f += ops[i].Kernel.FLOPs()

@@ -15,7 +15,7 @@ func TestRescale(t *testing.T) {
 	count := func(p gpu.Dtype, layers int) (n int) {
 		s := gpt(1, false)
 		s.Precision = p
-		c := s.Build(0, layers, false, false)
+		c := s.Build(Run{Layers: layers})
 		for _, op := range append(c.Forward, c.Backward...) {
 			if op.Kind == Communicate && op.Comm.Group == Amax {
 				n++
@@ -52,7 +52,7 @@ func TestFP8Weights(t *testing.T) {
 	copies := func(change func(*Spec)) (sum int64) {
 		s := fp8(2, false, gpu.FP8)
 		change(s)
-		for _, w := range s.Build(0, 3, false, true).Tensors {
+		for _, w := range s.Build(Run{Layers: 3, Ends: true}).Tensors {
 			if w.Kept && w.Weights {
 				sum += w.Bytes
 			}
@@ -69,7 +69,7 @@ func TestFP8Weights(t *testing.T) {
 // reduce-scatters 16.
 func TestFP8Gathers(t *testing.T) {
 	bytes := func(p gpu.Dtype, of Collective) (sum int64) {
-		c := fp8(4, true, p).Build(0, 2, false, false)
+		c := fp8(4, true, p).Build(Run{Layers: 2})
 		for _, op := range append(c.Forward, c.Backward...) {
 			if op.Kind == Communicate && op.Comm.Group == TP && op.Comm.Collective == of {
 				sum += op.Comm.Bytes
@@ -83,7 +83,7 @@ func TestFP8Gathers(t *testing.T) {
 
 // TestFP8LeavesTheHead: FP8 is for the layers' products.
 func TestFP8LeavesTheHead(t *testing.T) {
-	c := fp8(1, false, gpu.FP8).Build(0, 1, false, true)
+	c := fp8(1, false, gpu.FP8).Build(Run{Layers: 1, Ends: true})
 	heads := 0
 	for _, op := range append(c.Forward, c.Backward...) {
 		if op.Kind != Compute || op.Kernel.Kind != gpu.GEMM {

@@ -83,9 +83,10 @@ func (b *Builder) collectGrads(unit int32, op *Op) {
 	}
 	s := &b.sharded
 	op.Reads = append(append([]TensorID{s.backward[unit], s.forward[0]}, s.grads...), s.flat...)
-	s.grads, s.flat = nil, ids(b.Tensor("unsharded_grads", op.Elements, 1, b.element()))
+	n := op.Elements[Replicated]
+	s.grads, s.flat = nil, ids(b.Tensor("unsharded_grads", n, 1, b.element()))
 	if b.GradDtype.Bytes() != b.element() {
-		s.flat = append(s.flat, b.Tensor("unsharded_grads.cast", op.Elements, 1, b.GradDtype.Bytes()).ID)
+		s.flat = append(s.flat, b.Tensor("unsharded_grads.cast", n, 1, b.GradDtype.Bytes()).ID)
 	}
 	op.Writes = s.flat
 	b.flattenGrads(op)
@@ -95,7 +96,8 @@ func (b *Builder) collectGrads(unit int32, op *Op) {
 // the copy into one tensor, the cast, and the division that keeps the sum over
 // the replicas in range (PyTorch's gradient_predivide_factor).
 func (b *Builder) flattenGrads(op *Op) {
-	n, wire := op.Elements*b.element(), op.Elements*b.GradDtype.Bytes()
+	elements := op.Elements[Replicated]
+	n, wire := elements*b.element(), elements*b.GradDtype.Bytes()
 	b.memory("flatten_grads", BackwardWeight, gpu.Copy, n, n, op.Reads, op.Writes)
 	if wire != n {
 		b.memory("cast_grads", BackwardWeight, gpu.Copy, n, wire, op.Writes, nil)

@@ -78,12 +78,7 @@ func (b *Builder) addExpert(n int64) {
 		b.addWeights(n, true)
 		return
 	}
-	b.touchedExperts += n
-	if b.phase == Forward {
-		b.chunk.Parameters += n
-		b.chunk.ExpertParameters += n
-		b.chunk.ExpertWeights = append(b.chunk.ExpertWeights, n)
-	}
+	b.AddParameters(n, ByExpert)
 }
 
 // permute puts tokens in the order of their experts, a copy for each.

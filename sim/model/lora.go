@@ -166,7 +166,7 @@ func (b *Builder) quantised() bool {
 // Quantisation is for the matrices of the layers.
 func (b *Builder) addWeights(n int64, matrix bool) {
 	if !b.LoRA.On() {
-		b.addParameters(n)
+		b.AddParameters(n, Replicated)
 		return
 	}
 	bytes := n * b.element()
@@ -222,8 +222,8 @@ func (b *Builder) adapter(name string, x Value, rows, width int64) Value {
 	b.thinExchange(name, b.phase, thin)
 	out := b.Tensor(name+".lora_b.out", rows, width, b.element())
 	b.kernel(name+".lora_b", b.phase, b.gemm(rows, width, r, gpu.TN), ids(thin), ids(out))
-	b.addParameters(x.Width * r)
-	b.addParameters(width * r)
+	b.AddParameters(x.Width*r, Replicated)
+	b.AddParameters(width*r, Replicated)
 	b.Backward(func() {
 		b.adapterBackward(name, x, thin, out)
 	})

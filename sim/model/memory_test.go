@@ -43,7 +43,7 @@ func TestSavedByTheLoss(t *testing.T) {
 	head := func(loss LossKernels) int64 {
 		s := llama(1)
 		s.Loss = loss
-		c := s.Build(0, 1, false, true)
+		c := s.Build(Run{Layers: 1, Ends: true})
 		free := Lifetimes(c.Tensors, c.Forward, c.Backward)
 		var largest int64
 		for _, ids := range free[1] {
@@ -65,22 +65,18 @@ func TestSavedByTheLoss(t *testing.T) {
 func TestWeightsAddUp(t *testing.T) {
 	s := llama(1)
 	s.TieEmbeddings = true
-	c := s.Build(0, 2, true, true)
-	var sum int64
-	for _, n := range c.Weights {
-		sum += n
-	}
-	assert.Equal(t, c.Parameters, sum)
+	c := s.Build(Run{Layers: 2, Embeds: true, Ends: true})
+	assert.Equal(t, s.Parameters(), c.Parameters())
 
 	s.LoRA = LoRA{Rank: 8, Targets: "all"}
-	frozen := s.Build(0, 2, true, true)
+	frozen := s.Build(Run{Layers: 2, Embeds: true, Ends: true})
 	var bytes int64
 	for _, n := range frozen.Frozen {
 		bytes += n
 	}
-	assert.Equal(t, 2*c.Parameters, bytes)
+	assert.Equal(t, 2*s.Parameters(), bytes)
 	// Llama's 2 layers of 1024, 8 of 16 heads for keys and values, 4096 inside.
-	assert.Equal(t, int64(2*8*((1024+1024)+2*(1024+512)+(1024+1024)+2*(1024+4096)+(4096+1024))), frozen.Parameters)
+	assert.Equal(t, int64(2*8*((1024+1024)+2*(1024+512)+(1024+1024)+2*(1024+4096)+(4096+1024))), frozen.Parameters())
 }
 
 // Adapters beside the modules that a list names, or one beside each of Megatron's
@@ -89,7 +85,7 @@ func TestAdaptersByModule(t *testing.T) {
 	parameters := func(targets string, m Modules) int64 {
 		s := llama(1)
 		s.Modules, s.LoRA = m, LoRA{Rank: 8, Targets: targets}
-		return s.Build(0, 1, false, false).Parameters / 8
+		return s.Build(Run{Layers: 1}).Parameters() / 8
 	}
 	assert.EqualValues(t, 1024+1024+1024+512, parameters("q_proj,v_proj", PlainModules))
 	assert.EqualValues(t, 1024+1024+1024+512, parameters("q_proj, v_proj", EngineModules))
@@ -125,7 +121,7 @@ func TestTargetsAreTheModelsMatrices(t *testing.T) {
 				s := llama(1)
 				s.Config, s.Modules, s.LoRA = c.config, modules, LoRA{Rank: 8, Targets: word}
 				assert.Empty(t, s.LoRA.UnknownTarget(&s.Config))
-				assert.Positive(t, s.Build(0, 1, false, false).Parameters, word)
+				assert.Positive(t, s.Build(Run{Layers: 1}).Parameters(), word)
 			}
 		}
 	}
@@ -138,14 +134,14 @@ func TestTargetsAreTheModelsMatrices(t *testing.T) {
 func TestAdaptersOfPEFT(t *testing.T) {
 	s := llama(1)
 	s.Config.Hidden, s.Heads, s.KVHeads, s.FFN, s.LoRA = 8192, 64, 8, 28672, LoRA{Rank: 16, Targets: "all"}
-	assert.EqualValues(t, 207_093_760, 80*s.Build(0, 1, false, false).Parameters)
+	assert.EqualValues(t, 207_093_760, 80*s.Build(Run{Layers: 1}).Parameters())
 }
 
 // Metrics of the loss run last, on the logits, which they keep until then.
 func TestMetricsOfTheLossComeLast(t *testing.T) {
 	s := llama(1)
 	s.Loss, s.LossMetrics = FlashLoss, 2
-	c := s.Build(0, 1, true, true)
+	c := s.Build(Run{Layers: 1, Embeds: true, Ends: true})
 	last := c.Backward[len(c.Backward)-6:]
 	for i, name := range []string{"cast", "log_softmax", "loss", "cast", "log_softmax", "loss"} {
 		assert.Equal(t, "metric."+name, last[i].Name)
@@ -160,5 +156,5 @@ func TestMetricsOfTheLossComeLast(t *testing.T) {
 	assert.Contains(t, name(1), "metric.logits", "the copy goes behind its log-softmax")
 	assert.Contains(t, name(3), "head.logits.out")
 	s.LossMetrics = 0
-	assert.Len(t, s.Build(0, 1, true, true).Backward, len(c.Backward)-6)
+	assert.Len(t, s.Build(Run{Layers: 1, Embeds: true, Ends: true}).Backward, len(c.Backward)-6)
 }

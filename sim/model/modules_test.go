@@ -11,7 +11,7 @@ import (
 
 // launches counts the kernels of one layer whose names end so.
 func launches(s *Spec, suffix string) (forward, backward int) {
-	c := s.Build(0, 1, false, false)
+	c := s.Build(Run{Layers: 1})
 	for i, ops := range [][]Op{c.Forward, c.Backward} {
 		for _, op := range ops {
 			if op.Kind == Compute && strings.HasSuffix(op.Name, suffix) {

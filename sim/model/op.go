@@ -128,38 +128,62 @@ type Op struct {
 	// Unit is what ParamsNeeded and GradsReady are about: 0 the embedding, then
 	// the chunk's layers from 1 on, then the head.
 	Unit int32
-	// Elements is the number of this rank's trainable parameters in Unit, those
-	// of experts that ExpertDP shares aside, which Experts counts; Frozen are
-	// the bytes of the others.
-	Elements, Experts, Frozen int64
-	Reads, Writes             []TensorID
+	// Elements is the number of this rank's trainable parameters in Unit, by
+	// sharding; Frozen are the bytes of the others.
+	Elements      [NumShardings]int64
+	Frozen        int64
+	Reads, Writes []TensorID
 }
 
 // Chunk is what one rank does for one micro-batch in one virtual stage.
 type Chunk struct {
-	Layers            int
-	First, Last       bool
+	Run               Run
 	Tensors           []Tensor
 	Forward, Backward []Op
-	// Parameters is the number of trainable parameters that this rank holds for
-	// the chunk.
-	Parameters int64
-	// Weights holds the elements of each of the chunk's parameter tensors, in
-	// the order in which the model makes them; with ExpertWeights they add up to
-	// Parameters.
-	Weights []int64
-	// ExpertParameters is the part of Parameters that ExpertDP shares, and
-	// ExpertWeights its tensors; Weights does not have them.
-	ExpertParameters int64
-	ExpertWeights    []int64
-	// Frozen holds the bytes of each of the chunk's parameter tensors that are
-	// not trained, which Parameters does not count.
+	// Weights holds the elements of each trainable parameter tensor of the rank,
+	// by sharding and in the order in which the model makes them.
+	Weights [NumShardings][]int64
+	// Frozen holds the bytes of each parameter tensor that is not trained.
 	Frozen []int64
-	// EmbeddingParameters is the part of Parameters that a tied embedding
-	// shares between first and last stage; 0 when untied.
-	EmbeddingParameters int64
-	// BoundaryBytes is the size of one hand-off to a neighbouring stage.
-	BoundaryBytes int64
+	// Tied is how many of the parameters the first and the last stage share; 0
+	// when the embedding is not tied.
+	Tied int64
+	// Input and Output are the bytes of a hand-off from the stage before and to
+	// the one behind, and of those of their gradients on the way back; 0 at an end.
+	Input, Output int64
+}
+
+// Sharding says which ranks have the same parameters, so that they sum their
+// gradients and may share what is kept for each.
+type Sharding uint8
+
+// Shardings of parameters.
+const (
+	// Replicated parameters are on every replica of a stage.
+	Replicated Sharding = iota
+	// ByExpert are on the ranks with the same experts.
+	ByExpert
+	NumShardings
+)
+
+// Group returns the ranks that sum the gradients.
+func (s Sharding) Group() Group {
+	if s == ByExpert {
+		return ExpertDP
+	}
+	return DP
+}
+
+// Parameters returns how many trainable parameters the rank has.
+func (c *Chunk) Parameters() int64 { return c.ParametersOf(Replicated) + c.ParametersOf(ByExpert) }
+
+// ParametersOf returns how many of a sharding it has.
+func (c *Chunk) ParametersOf(s Sharding) int64 {
+	var n int64
+	for _, w := range c.Weights[s] {
+		n += w
+	}
+	return n
 }
 
 // Split cuts the backward into the gradient of the input and the gradients of

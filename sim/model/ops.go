@@ -104,26 +104,6 @@ func (b *Builder) dropout(name string, x Value) Value {
 	return y
 }
 
-func ids(vs ...Value) []TensorID {
-	out := make([]TensorID, len(vs))
-	for i, v := range vs {
-		out[i] = v.ID
-	}
-	return out
-}
-
-// addParameters counts a rank's parameters once, not again when recomputing.
-func (b *Builder) addParameters(n int64) {
-	b.touched += n
-	if b.phase != Forward {
-		return
-	}
-	b.chunk.Parameters += n
-	if n > 0 {
-		b.chunk.Weights = append(b.chunk.Weights, n)
-	}
-}
-
 // Without a compiler PyTorch runs RMS norms, rotary embeddings and gated
 // activations operator by operator, each from memory to memory. Bytes below are
 // those of an element at each operator, of e bytes in the activations' format

@@ -128,6 +128,13 @@ const (
 	PlainLoss
 )
 
+// OfLength returns the same for samples of so many tokens.
+func (s *Spec) OfLength(tokens int64) *Spec {
+	out := *s
+	out.SeqLen = tokens
+	return &out
+}
+
 // tokens returns the tokens of one micro-batch on one rank of a tensor-parallel
 // region: all of the rank's sequence.
 func (s *Spec) tokens() int64 { return s.Microbatch * s.SeqLen / s.CP }

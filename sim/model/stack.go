@@ -42,21 +42,25 @@ func (c *Config) Split(layers []int) []Run {
 	return out
 }
 
-// Kinds returns a run of one layer of each kind that the model has, in order, the
-// last layer's kind last: costs may be asked of more layers of that kind than the
-// model has.
-func (c *Config) Kinds() []Run {
+// Whole returns the run of all layers.
+func (c *Config) Whole() Run { return c.Split([]int{c.Depth()})[0] }
+
+// Kinds returns a run of one layer of each kind that the model has: base of the
+// last layer's, of which a run may have more layers than the model, and others.
+func (c *Config) Kinds() (others []Run, base Run) {
 	s := c.stack()
-	var out []Run
 	first := 0
 	for i, b := range s.Blocks {
 		again := slices.ContainsFunc(s.Blocks[i+1:], func(o Block) bool { return o.Layer == b.Layer })
-		if !again && (b.Count > 0 || i == len(s.Blocks)-1) {
-			out = append(out, Run{First: first, Layers: 1})
+		switch {
+		case i == len(s.Blocks)-1:
+			base = Run{First: first, Layers: 1}
+		case !again && b.Count > 0:
+			others = append(others, Run{First: first, Layers: 1})
 		}
 		first += int(b.Count)
 	}
-	return out
+	return others, base
 }
 
 // Count returns how many layers of a run are of the kind that another run of one
@@ -84,8 +88,7 @@ func (s *Stack) all() Run {
 	return r
 }
 
-// at returns the layer of an index. Behind the last one all are like it: costs
-// are asked for more layers of a kind than a model has.
+// at returns the layer of an index. Behind the last one all are like it.
 func (s *Stack) at(index int) Layer {
 	left := int64(index)
 	for i := range s.Blocks {

@@ -8,6 +8,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/job"
+	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
 
@@ -32,13 +33,13 @@ func TestScatterGather(t *testing.T) {
 		c.Host.Framework = framework
 		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
-		chunk := j.Spec.Build(0, 1, false, false)
+		chunk := j.Spec.Build(model.Run{Layers: 1})
 		for _, op := range chunk.Forward {
 			if op.Name == "recv_forward.all_gather" {
 				gathered = op.Comm.Bytes
 			}
 		}
-		return chunk.BoundaryBytes, gathered
+		return chunk.Output, gathered
 	}
 	whole := int64(1024 * 1024 * 2)
 	for _, x := range []struct {

@@ -113,17 +113,24 @@ func (m *machine) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
 	return p
 }
 
-// handOffBytes is what a micro-batch hands over to another stage.
+// handOffBytes is what a micro-batch hands over to a stage: its input, or the
+// gradient of its output.
 func (m *machine) handOffBytes(from, id int32) int64 {
-	s := &m.job.Stages[m.stageOf(from)]
+	p, local := m.job.Program, id%m.job.Messages
+	cell := int(local / 2 / m.perPipe)
+	rank, chunk := p.Owner(cell/p.Stages(), cell%p.Stages())
+	s := &m.job.Stages[rank]
+	cc := s.Chunks[chunk]
 	switch {
 	case m.phase.evaluation:
-		return s.Evaluation[0].Chunks[0].Boundary
-	case !m.job.Dynamic():
-		return s.Chunks[0].Boundary
+		cc = s.EvaluationChunk(chunk)
+	case m.job.Dynamic():
+		cc = m.job.Sized(cc, m.job.MicrobatchLength(m.replica(from), m.phase.step, local/2%m.perPipe))
 	}
-	microbatch := id % m.job.Messages / 2 % m.perPipe
-	return m.job.Sized(s.Chunks[0], m.job.MicrobatchLength(m.replica(from), m.phase.step, microbatch)).Boundary
+	if local%2 == 1 {
+		return cc.Chunk.Output
+	}
+	return cc.Chunk.Input
 }
 
 // deliver ends a message's way and wakes whoever waits for it.

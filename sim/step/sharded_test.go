@@ -54,7 +54,7 @@ func TestAddedGrads(t *testing.T) {
 		c.Host.Framework = framework
 		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
-		for _, op := range j.Spec.Build(0, 1, false, false).Backward {
+		for _, op := range j.Spec.Build(model.Run{Layers: 1}).Backward {
 			if strings.HasSuffix(op.Name, ".add_grad") {
 				n++
 			}
