@@ -162,5 +162,5 @@ func (c *compareCommand) simulate(ctx context.Context, cfg *job.Config) (*report
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	return &report.Run{Report: report.New(res, scenarios.Resolved(cfg)), Recording: res.Recording}, nil
+	return report.NewRun(res, scenarios.Resolved(cfg)), nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -58,18 +59,60 @@ func (a *app) progress(n int, what string) *progressbar.ProgressBar {
 	)
 }
 
-// hear is what a search tells how far it has come: a bar.
-func (a *app) hear(what string) func(done, total int) {
-	var bar *progressbar.ProgressBar
-	return func(done, total int) {
-		if bar == nil {
-			bar = a.progress(total, what)
-		}
+// bar returns what a search tells how far it has come, and what takes the bar
+// away again.
+func (a *app) bar(what string) (hear func(done, total int), finish func()) {
+	bar := a.progress(1, what)
+	hear = func(done, total int) {
+		bar.ChangeMax(total)
 		bar.Set(done) //nolint:errcheck // a bar that cannot be drawn hinders nobody
-		if done == total {
-			bar.Finish() //nolint:errcheck // as above
-		}
 	}
+	return hear, func() { bar.Finish() } //nolint:errcheck // as above
+}
+
+// interruptible is stdin that Ctrl-C can stop waiting for.
+type interruptible struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (s *interruptible) Read(p []byte) (int, error) {
+	type result struct {
+		n   int
+		err error
+	}
+	done, buffer := make(chan result, 1), make([]byte, len(p))
+	go func() {
+		n, err := s.r.Read(buffer)
+		done <- result{n, err}
+	}()
+	select {
+	case <-s.ctx.Done():
+		return 0, s.ctx.Err()
+	case r := <-done:
+		return copy(p, buffer[:r.n]), r.err
+	}
+}
+
+// readFile returns the content of path, or of stdin when path is "-".
+func (a *app) readFile(path string) ([]byte, error) {
+	if path == "-" {
+		data, err := io.ReadAll(a.stdin)
+		if err != nil {
+			return nil, fmt.Errorf("standard input: %w", err)
+		}
+		return data, nil
+	}
+	return os.ReadFile(path)
+}
+
+// writeFile has write produce the file at path: whole or not at all. A path of
+// "-" is stdout.
+func (a *app) writeFile(path string, write func(io.Writer) error) error {
+	if path == "-" {
+		return write(a.stdout)
+	}
+	return output.WriteFile(path, write)
 }
 
 // jsonFlag gives cmd the flag --json, which sets a.json.

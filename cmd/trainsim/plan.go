@@ -124,7 +124,9 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 
 // search searches and sees the results to the disk.
 func (p *planCommand) search(ctx context.Context, j *journal.Journal, planner *search.Planner, part search.Shard) (*report.Plan, *search.PlanCounts, error) {
-	plan, counts, err := planner.Plan(ctx, j, search.Options{Jobs: p.jobs, Shard: part, EveryRank: p.everyRank, Progress: p.hear("searching")})
+	hear, finish := p.bar("searching")
+	plan, counts, err := planner.Plan(ctx, j, search.Options{Jobs: p.jobs, Shard: part, EveryRank: p.everyRank, Progress: hear})
+	finish()
 	if e := j.Finish(); err == nil {
 		err = e
 	}

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"trainsim/sim/input"
 )
 
 // How to add a command
@@ -164,4 +168,30 @@ func newHelpCommand() *cobra.Command {
 			return target.Help()
 		},
 	}
+}
+
+// flagError turns pflag's errors into usage errors, with the nearest flag for
+// one that does not exist.
+func flagError(cmd *cobra.Command, err error) error {
+	var missing *pflag.NotExistError
+	if !errors.As(err, &missing) || missing.GetSpecifiedShortnames() != "" {
+		return usagef("%w", err)
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+	name := missing.GetSpecifiedName()
+	hint := ""
+	if best := input.Nearest(name, names); best != "" {
+		hint = fmt.Sprintf("; did you mean --%s?", best)
+	}
+	return usagef("unknown flag --%s%s", name, hint)
+}
+
+// didYouMean is the end of an error message that names the nearest name, or
+// nothing when none is near.
+func didYouMean(name string, names []string) string {
+	if best := input.Nearest(name, names); best != "" {
+		return fmt.Sprintf("; did you mean %q?", best)
+	}
+	return ""
 }

@@ -1,12 +1,9 @@
 package main
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,7 +15,6 @@ import (
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
 	"trainsim/sim/step"
-	"trainsim/sim/trace"
 )
 
 // runCommand is `trainsim run` with its flags.
@@ -153,7 +149,8 @@ func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run
 	wall := time.Since(start).Seconds()
 	rate := float64(res.Events) / wall
 	r.notef("%s: %d events in %.3f s, %.2f million a second", cfg.Name, res.Events, wall, rate/1e6)
-	rep := report.New(res, scenarios.Resolved(cfg))
+	run := report.NewRun(res, scenarios.Resolved(cfg))
+	rep := run.Report
 	if err != nil {
 		text := err.Error()
 		rep.Deadlock = &text
@@ -161,7 +158,6 @@ func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run
 	if r.timing {
 		rep.Engine.Wall, rep.Engine.EventsPerS = &wall, &rate
 	}
-	run := &report.Run{Report: rep, Recording: res.Recording}
 	if r.check && rep.Deadlock == nil {
 		return run, res, run.Check()
 	}
@@ -181,67 +177,6 @@ func (r *runCommand) show(cfg *job.Config, run *report.Run, index int) error {
 		return err
 	}
 	return r.stdout.Flush()
-}
-
-// write writes the files of a run.
-func (r *runCommand) write(cfg *job.Config, run *report.Run, res *step.Result, several bool) error {
-	dir := r.out
-	switch {
-	case dir == "":
-		dir = filepath.Join("trainsim-out", fileName(cfg.Name))
-	case several:
-		dir = filepath.Join(dir, fileName(cfg.Name))
-	}
-	if r.trace != "" {
-		if err := r.writeTrace(run.Recording); err != nil {
-			return err
-		}
-	}
-	if r.snapshot != "" {
-		if err := r.writeSnapshot(res.Job, res.Memory); err != nil {
-			return err
-		}
-	}
-	if err := r.writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return encodeJSON(w, run.Report) }); err != nil {
-		return err
-	}
-	if err := r.writeFile(filepath.Join(dir, "run.json"), run.Write); err != nil {
-		return err
-	}
-	for _, o := range r.options {
-		if err := r.draw(dir, run, o); err != nil {
-			return err
-		}
-	}
-	return r.writeReview(cfg, run, several)
-}
-
-// writeTrace writes the Chrome trace.
-func (r *runCommand) writeTrace(rec *trace.Recording) error {
-	return r.writeFile(r.trace, func(w io.Writer) error {
-		if !strings.HasSuffix(r.trace, ".gz") {
-			return trace.WriteChrome(w, rec)
-		}
-		z := gzip.NewWriter(w)
-		if err := trace.WriteChrome(z, rec); err != nil {
-			return err
-		}
-		return z.Close()
-	})
-}
-
-// fileName makes a folder's name of a scenario's: no separators, no leading dot.
-func fileName(name string) string {
-	name = strings.Map(func(c rune) rune {
-		if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
-			return '-'
-		}
-		return c
-	}, name)
-	if strings.Trim(name, ". ") == "" {
-		return "unnamed"
-	}
-	return name
 }
 
 // verdict is the error of the scenarios that cannot run: out of memory, deadlock.

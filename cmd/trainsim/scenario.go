@@ -112,3 +112,17 @@ func headline(c *job.Config) string {
 	fmt.Fprintf(&b, ", %d micro-batches of %d x %d tokens", c.Schedule.Microbatches, c.Schedule.MicrobatchSize, c.Model.SeqLen)
 	return b.String()
 }
+
+// fileName makes a folder's name of a scenario's: no separators, no leading dot.
+func fileName(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if strings.ContainsRune(`/\:*?"<>|`, c) || c < ' ' {
+			return '-'
+		}
+		return c
+	}, name)
+	if strings.Trim(name, ". ") == "" {
+		return "unnamed"
+	}
+	return name
+}

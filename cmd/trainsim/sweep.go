@@ -113,9 +113,9 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 
 // fill simulates what the journal does not have and sees it to the disk.
 func (s *sweepCommand) fill(ctx context.Context, j *journal.Journal, grid *search.Grid, part search.Shard) error {
-	err := grid.Run(ctx, j, search.Options{
-		Jobs: s.jobs, Shard: part, EveryRank: s.everyRank, MaxEvents: s.maxEvents, Progress: s.hear("simulating"),
-	})
+	hear, finish := s.bar("simulating")
+	err := grid.Run(ctx, j, search.Options{Jobs: s.jobs, Shard: part, EveryRank: s.everyRank, MaxEvents: s.maxEvents, Progress: hear})
+	finish()
 	if e := j.Finish(); err == nil {
 		err = e
 	}

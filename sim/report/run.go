@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
 
@@ -17,6 +18,12 @@ const RunSchema = "trainsim.run/v1"
 type Run struct {
 	Report    *Report
 	Recording *trace.Recording
+}
+
+// NewRun is a run with its report. Scenario is the resolved scenario as it should
+// stand in the JSON.
+func NewRun(res *step.Result, scenario any) *Run {
+	return &Run{Report: New(res, scenario), Recording: res.Recording}
 }
 
 // Write saves the run as JSON. The same run gives the same bytes.
