@@ -35,8 +35,13 @@ func allocator(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	if rec.Blocks.Failed {
 		when = "when it ran out of memory"
 	}
-	title := titleOf(o, rep, fmt.Sprintf("allocator of rank %d (stage %d) %s", rec.Blocks.Rank, rec.Blocks.Stage, when))
-	return chart.New(o, chart.Page{Title: title, Subtitle: r.facts(), Legend: r.legend(), Body: r.body})
+	what := fmt.Sprintf("allocator of rank %d (stage %d) %s", rec.Blocks.Rank, rec.Blocks.Stage, when)
+	return chart.New(o, chart.Page{
+		Title:    titleOf(o, rep, what),
+		Subtitle: r.facts(),
+		Legend:   r.legend(),
+		Body:     r.body,
+	})
 }
 
 // ribbon is the blocks end to end.
@@ -81,7 +86,8 @@ func (r *ribbon) facts() string {
 	return chart.Facts(
 		fmt.Sprintf("%s reserved in %d %s", chart.Gibibytes(float64(r.total)), len(r.segments), segments),
 		fmt.Sprintf("%s in use", chart.Gibibytes(float64(r.used))),
-		fmt.Sprintf("%s idle in %s %s", chart.Gibibytes(float64(r.total-r.used)), pieces, chart.Gibibytes(float64(r.largest))))
+		fmt.Sprintf("%s idle in %s %s", chart.Gibibytes(float64(r.total-r.used)), pieces,
+			chart.Gibibytes(float64(r.largest))))
 }
 
 func (r *ribbon) legend() []chart.LegendEntry {
@@ -94,7 +100,8 @@ func (r *ribbon) legend() []chart.LegendEntry {
 	if r.kinds[len(chart.MemoryStyles)] {
 		out = append(out, chart.LegendEntry{Label: chart.OtherMemory.Label, Color: chart.OtherMemory.Color})
 	}
-	return append(out, chart.LegendEntry{Label: "idle", Color: chart.IdleGrey}, chart.LegendEntry{Label: "a segment begins", Color: chart.Ink, Mark: chart.MarkLine})
+	return append(out, chart.LegendEntry{Label: "idle", Color: chart.IdleGrey},
+		chart.LegendEntry{Label: "a segment begins", Color: chart.Ink, Mark: chart.MarkLine})
 }
 
 // body draws the lines from the top.

@@ -34,7 +34,8 @@ func breakdown(run *report.Run, o chart.Options) (*chart.Figure, error) {
 		return nil, errNoTimes
 	}
 	if len(rep.TimePerStage) > chart.MaxRows {
-		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(rep.TimePerStage), chart.MaxRows)
+		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(rep.TimePerStage),
+			chart.MaxRows)
 	}
 	b := &stepBars{stages: rep.TimePerStage}
 	for _, s := range b.stages {
@@ -97,7 +98,8 @@ func (b *stepBars) drawBars(c draw.Canvas, p *plot.Plot, t chart.Theme) {
 
 // drawParts stacks the parts of a step in a bar around mid, each with its share
 // of whole, and returns their sum.
-func drawParts(c draw.Canvas, p *plot.Plot, t chart.Theme, s *report.StageTime, whole float64, mid, half vg.Length) float64 {
+func drawParts(c draw.Canvas, p *plot.Plot, t chart.Theme, s *report.StageTime, whole float64,
+	mid, half vg.Length) float64 {
 	sum := 0.0
 	for _, part := range report.StageParts {
 		if v := *part.Of(s); v > 0 {

@@ -73,7 +73,8 @@ func (k *comparison) facts() string {
 			best = i
 		}
 	}
-	return chart.Facts("shortest step: "+k.names[best]+" with "+chart.Seconds(k.step[best]), "time is a mean over the stages, memory of the fullest stage")
+	return chart.Facts("shortest step: "+k.names[best]+" with "+chart.Seconds(k.step[best]),
+		"time is a mean over the stages, memory of the fullest stage")
 }
 
 // body gives each half its own legend, because a colour stands for a kind of
@@ -152,9 +153,11 @@ func (m *memoryBars) drawRow(c draw.Canvas, p *plot.Plot, t chart.Theme, i int, 
 		}
 	}
 	if shown := float64(m.stages[i].NvidiaSMI); shown > 0 {
-		c.StrokeLines(t.Dashes(chart.Ink), []vg.Point{{X: x(0), Y: y0}, {X: x(shown), Y: y0}, {X: x(shown), Y: y1}, {X: x(0), Y: y1}})
+		c.StrokeLines(t.Dashes(chart.Ink), []vg.Point{{X: x(0), Y: y0}, {X: x(shown), Y: y0}, {X: x(shown), Y: y1},
+			{X: x(0), Y: y1}})
 	}
 	if capacity := float64(m.stages[i].Capacity); capacity > 0 && m.showsCapacity() {
-		c.StrokeLine2(draw.LineStyle{Color: chart.CapacityColor, Width: t.Pt(2.5)}, x(capacity), y0-t.Pt(5), x(capacity), y1+t.Pt(5))
+		c.StrokeLine2(draw.LineStyle{Color: chart.CapacityColor, Width: t.Pt(2.5)}, x(capacity), y0-t.Pt(5),
+			x(capacity), y1+t.Pt(5))
 	}
 }

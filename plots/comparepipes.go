@@ -41,7 +41,8 @@ func comparePipelines(cases []report.Case, o chart.Options) (*chart.Figure, erro
 	if title == "" {
 		title = "pipelines on one time axis"
 	}
-	return chart.New(o, chart.Page{Title: title, Legend: all.Legend(), Body: func(c draw.Canvas, t chart.Theme) { drawPipeline(c, t, all) }})
+	return chart.New(o, chart.Page{Title: title, Legend: all.Legend(),
+		Body: func(c draw.Canvas, t chart.Theme) { drawPipeline(c, t, all) }})
 }
 
 // join puts another chart under the rows of g, in up to so many rows.

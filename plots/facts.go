@@ -28,7 +28,8 @@ func stepFacts(rep *report.Report) string {
 	if rep.StepTime > 0 {
 		step = "step time " + chart.Seconds(rep.StepTime)
 		if rep.Steps != nil {
-			step = fmt.Sprintf("mean step time %s (%s to %s)", chart.Seconds(rep.StepTime), chart.Seconds(rep.Steps.Min), chart.Seconds(rep.Steps.Max))
+			step = fmt.Sprintf("mean step time %s (%s to %s)", chart.Seconds(rep.StepTime),
+				chart.Seconds(rep.Steps.Min), chart.Seconds(rep.Steps.Max))
 		}
 		if rep.Evaluation != nil {
 			step += ", evaluation " + chart.Seconds(rep.Evaluation.Seconds)

@@ -41,8 +41,9 @@ func links(run *report.Run, o chart.Options) (*chart.Figure, error) {
 	return chart.New(o, chart.Page{
 		Title:    titleOf(o, rep, "use of the busiest links"),
 		Subtitle: chart.Facts(stepFacts(rep), linkCount(len(chosen), len(loads))),
-		Legend:   []chart.LegendEntry{{Label: "load as a share of the link's capacity (dotted line: all of it)", Color: chart.Slate}},
-		Body:     f.body,
+		Legend: []chart.LegendEntry{{Label: "load as a share of the link's capacity (dotted line: all of it)",
+			Color: chart.Slate}},
+		Body: f.body,
 	})
 }
 
@@ -64,7 +65,8 @@ func (f *linkRows) body(c draw.Canvas, t chart.Theme) {
 	var ticks plot.ConstantTicks
 	name := t.Text(13)
 	for i, l := range f.links {
-		ticks = append(ticks, plot.Tick{Value: -float64(i) - 1 + rowShare/2, Label: chart.Clip(name, l.Name, c.Size().X/4)})
+		ticks = append(ticks, plot.Tick{Value: -float64(i) - 1 + rowShare/2,
+			Label: chart.Clip(name, l.Name, c.Size().X/4)})
 	}
 	p.Y.Tick.Marker = ticks
 	p.Y.Tick.Length = 0
@@ -101,7 +103,8 @@ func (f *linkRows) note(c draw.Canvas, t chart.Theme, l timeline.Link, y0, y1 vg
 	sty = t.Text(12)
 	sty.YAlign = chart.YMiddle
 	u := chart.PickUnit(chart.RateUnits, l.Capacity)
-	c.FillText(sty, vg.Point{X: c.Max.X + t.Pt(10), Y: mid - t.Pt(8)}, "of "+chart.Significant(l.Capacity/u.Scale, 3)+" "+u.Name)
+	c.FillText(sty, vg.Point{X: c.Max.X + t.Pt(10), Y: mid - t.Pt(8)},
+		"of "+chart.Significant(l.Capacity/u.Scale, 3)+" "+u.Name)
 }
 
 // linkBars draws the mean use of the busiest links for a run whose recording
@@ -125,8 +128,9 @@ func linkBars(rep *report.Report, o chart.Options) (*chart.Figure, error) {
 	return chart.New(o, chart.Page{
 		Title:    titleOf(o, rep, "use of the busiest links"),
 		Subtitle: chart.Facts(stepFacts(rep), linkCount(len(chosen), len(loads))),
-		Legend:   []chart.LegendEntry{{Label: "bytes carried, as a share of what the link could carry in the step", Color: chart.Slate}},
-		Body:     func(c draw.Canvas, t chart.Theme) { drawLinkBars(c, t, chosen) },
+		Legend: []chart.LegendEntry{{Label: "bytes carried, as a share of what the link could carry in the step",
+			Color: chart.Slate}},
+		Body: func(c draw.Canvas, t chart.Theme) { drawLinkBars(c, t, chosen) },
 	})
 }
 
@@ -155,7 +159,8 @@ func drawLinkBars(c draw.Canvas, t chart.Theme, links []timeline.Link) {
 		for i, l := range links {
 			mid, x := c.Y(p.Y.Norm(-float64(i))), chart.Snap(c.X(p.X.Norm(l.Mean)))
 			chart.FillRect(c, chart.Slate, c.Min.X, chart.Snap(mid-half), x, chart.Snap(mid+half))
-			c.FillText(sty, vg.Point{X: x + t.Pt(6), Y: mid}, chart.Percent(l.Mean)+"  ("+chart.Gibibytes(float64(l.Bytes))+")")
+			c.FillText(sty, vg.Point{X: x + t.Pt(6), Y: mid},
+				chart.Percent(l.Mean)+"  ("+chart.Gibibytes(float64(l.Bytes))+")")
 		}
 	}))
 	p.Draw(draw.Crop(c, 0, -t.Pt(14), 0, 0))

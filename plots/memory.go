@@ -167,7 +167,8 @@ func (m *memoryOverTime) legend() []chart.LegendEntry {
 		out = append(out, chart.LegendEntry{Label: chart.OtherMemory.Label, Color: chart.OtherMemory.Color})
 	}
 	if m.peakReserved > 0 {
-		out = append(out, chart.LegendEntry{Label: "reserved by the allocator, with what lies outside it", Color: chart.Ink, Mark: chart.MarkDashes})
+		out = append(out, chart.LegendEntry{Label: "reserved by the allocator, with what lies outside it",
+			Color: chart.Ink, Mark: chart.MarkDashes})
 	}
 	if m.showsCapacity() {
 		label := "capacity of the GPU"

@@ -27,7 +27,8 @@ func (m *memoryOverTime) body(c draw.Canvas, t chart.Theme) {
 	p.Y.Min, p.Y.Max = 0, top*1.05
 	p.X.Tick.Marker = chart.LinearTicks(p.X.Max, u, 10)
 	p.Y.Tick.Marker = chart.LinearTicks(p.Y.Max, b, 8)
-	p.Add(t.Grid(false, true), chart.PlotFunc(m.drawStack), chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) { m.drawLines(c, p, t) }))
+	p.Add(t.Grid(false, true), chart.PlotFunc(m.drawStack),
+		chart.PlotFunc(func(c draw.Canvas, p *plot.Plot) { m.drawLines(c, p, t) }))
 	p.Draw(draw.Crop(c, 0, -t.Pt(14), 0, -strip))
 }
 
@@ -61,7 +62,8 @@ func (m *memoryOverTime) drawLines(c draw.Canvas, p *plot.Plot, t chart.Theme) {
 	for i, ph := range m.phases {
 		x0, x1 := c.X(p.X.Norm(ph.Start)), c.X(p.X.Norm(ph.End))
 		if i > 0 {
-			c.StrokeLine2(draw.LineStyle{Color: chart.SoftInk, Width: t.Pt(0.8), Dashes: []vg.Length{t.Pt(2), t.Pt(3)}}, x0, c.Min.Y, x0, c.Max.Y)
+			c.StrokeLine2(draw.LineStyle{Color: chart.SoftInk, Width: t.Pt(0.8),
+				Dashes: []vg.Length{t.Pt(2), t.Pt(3)}}, x0, c.Min.Y, x0, c.Max.Y)
 		}
 		drawPhase(c, t, ph, i, x0, x1)
 	}

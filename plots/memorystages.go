@@ -23,7 +23,8 @@ func memoryStages(run *report.Run, o chart.Options) (*chart.Figure, error) {
 		return nil, errNoStages
 	}
 	if len(rep.MemoryPerStage) > chart.MaxRows {
-		return nil, fmt.Errorf("plots: %d stages are more than the %d bars that a figure holds", len(rep.MemoryPerStage), chart.MaxRows)
+		return nil, fmt.Errorf("plots: %d stages are more than the %d bars that a figure holds",
+			len(rep.MemoryPerStage), chart.MaxRows)
 	}
 	m := newMemoryBars(rep.MemoryPerStage)
 	if !(m.top > 0) {
@@ -50,7 +51,9 @@ func newMemoryBars(stages []report.StageMemory) *memoryBars {
 		a := s.AtPeak
 		kinds := []float64{}
 		total := 0.0
-		for _, v := range []int64{a.Context, a.CommBuffers, a.Weights, a.Gradients, a.Optimizer, a.Activations, a.Temporaries} {
+		for _, v := range []int64{
+			a.Context, a.CommBuffers, a.Weights, a.Gradients, a.Optimizer, a.Activations, a.Temporaries,
+		} {
 			kinds = append(kinds, max(float64(v), 0))
 			total += kinds[len(kinds)-1]
 		}
@@ -89,7 +92,8 @@ func (m *memoryBars) facts() string {
 			capacity += " (above the axis)"
 		}
 	}
-	return chart.Facts(verdict, fmt.Sprintf("fullest: stage %d with %s", m.stages[worst].Stage, chart.Gibibytes(float64(m.stages[worst].NvidiaSMI))), capacity)
+	return chart.Facts(verdict, fmt.Sprintf("fullest: stage %d with %s", m.stages[worst].Stage,
+		chart.Gibibytes(float64(m.stages[worst].NvidiaSMI))), capacity)
 }
 
 func (m *memoryBars) legend() []chart.LegendEntry {
@@ -104,7 +108,8 @@ func (m *memoryBars) legend() []chart.LegendEntry {
 	}
 	out = append(out, chart.LegendEntry{Label: "as nvidia-smi shows it", Color: chart.Ink, Mark: chart.MarkDashes})
 	if m.showsCapacity() {
-		out = append(out, chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor, Mark: chart.MarkLine})
+		out = append(out, chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor,
+			Mark: chart.MarkLine})
 	}
 	return out
 }
@@ -132,7 +137,8 @@ func (m *memoryBars) body(c draw.Canvas, t chart.Theme) {
 
 func (m *memoryBars) draw(c draw.Canvas, p *plot.Plot, t chart.Theme) {
 	slot := c.Size().X / vg.Length(len(m.stages))
-	b := memoryBar{c: c, t: t, y: func(v float64) vg.Length { return c.Y(p.Y.Norm(v)) }, half: min(slot*0.36, t.Pt(80)), limit: -1}
+	b := memoryBar{c: c, t: t, y: func(v float64) vg.Length { return c.Y(p.Y.Norm(v)) },
+		half: min(slot*0.36, t.Pt(80)), limit: -1}
 	for i := range m.stages {
 		b.fill(m.kinds[i], float64(m.stages[i].NvidiaSMI), c.X(p.X.Norm(float64(i))))
 	}
@@ -167,7 +173,8 @@ func (b *memoryBar) fill(kinds []float64, shown float64, mid vg.Length) {
 	}
 	if shown > 0 {
 		base, top := b.y(0), b.y(shown)
-		b.c.StrokeLines(b.t.Dashes(chart.Ink), []vg.Point{{X: x0, Y: base}, {X: x0, Y: top}, {X: x1, Y: top}, {X: x1, Y: base}})
+		b.c.StrokeLines(b.t.Dashes(chart.Ink),
+			[]vg.Point{{X: x0, Y: base}, {X: x0, Y: top}, {X: x1, Y: top}, {X: x1, Y: base}})
 	}
 }
 

@@ -58,13 +58,15 @@ func (f *planFigure) facts() string {
 		return chart.Facts(fmt.Sprintf("shortest step: %s on %d GPUs", chart.Seconds(last.StepTime), last.GPUs))
 	}
 	best := &f.plan.Sizes[0].Best[0]
-	return chart.Facts(fmt.Sprintf("%d GPUs", f.plan.Sizes[0].GPUs), "fastest: "+report.LayoutLabel(best.Settings), chart.Seconds(best.StepTime)+" a step", "MFU "+chart.Percent(best.MFU))
+	return chart.Facts(fmt.Sprintf("%d GPUs", f.plan.Sizes[0].GPUs), "fastest: "+report.LayoutLabel(best.Settings),
+		chart.Seconds(best.StepTime)+" a step", "MFU "+chart.Percent(best.MFU))
 }
 
 func (f *planFigure) legend() []chart.LegendEntry {
 	var out []chart.LegendEntry
 	for i := range f.plan.Sizes {
-		out = append(out, chart.LegendEntry{Label: fmt.Sprintf("%d GPUs", f.plan.Sizes[i].GPUs), Color: chart.SeriesColor(i), Mark: chart.MarkDot})
+		out = append(out, chart.LegendEntry{Label: fmt.Sprintf("%d GPUs", f.plan.Sizes[i].GPUs),
+			Color: chart.SeriesColor(i), Mark: chart.MarkDot})
 	}
 	ring := "the fastest"
 	if len(f.plan.Sizes) == 1 {
@@ -73,7 +75,8 @@ func (f *planFigure) legend() []chart.LegendEntry {
 	} else {
 		out = append(out, chart.LegendEntry{Label: "ideal scaling", Color: chart.SoftInk, Mark: chart.MarkDashes})
 	}
-	return append(out, chart.LegendEntry{Label: ring, Color: chart.Ink, Mark: chart.MarkKnee}, chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor, Mark: chart.MarkLine})
+	return append(out, chart.LegendEntry{Label: ring, Color: chart.Ink, Mark: chart.MarkKnee},
+		chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor, Mark: chart.MarkLine})
 }
 
 func (f *planFigure) body(c draw.Canvas, t chart.Theme) {

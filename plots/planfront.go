@@ -63,7 +63,8 @@ func (f *planFigure) drawSize(c draw.Canvas, p *plot.Plot, t chart.Theme, i int)
 
 // drawRanks writes the ranks beside their rings. One in a crowd without a free
 // side goes unwritten: its ring stands, and the bars tell its layout.
-func (f *planFigure) drawRanks(c draw.Canvas, t chart.Theme, best []report.PlanEntry, at func(*report.PlanEntry) vg.Point, capacity vg.Length) {
+func (f *planFigure) drawRanks(c draw.Canvas, t chart.Theme, best []report.PlanEntry,
+	at func(*report.PlanEntry) vg.Point, capacity vg.Length) {
 	sty := t.Text(13)
 	sty.XAlign, sty.YAlign = draw.XCenter, chart.YMiddle
 	var rings []vg.Point
@@ -83,10 +84,11 @@ func (f *planFigure) drawRanks(c draw.Canvas, t chart.Theme, best []report.PlanE
 // A ring without a free side is left out. Size is what a rank takes.
 func placeRanks(rings []vg.Point, capacity, size vg.Length) map[int]vg.Point {
 	d := size * 1.07
+	sides := []vg.Point{{X: d, Y: d}, {X: d, Y: -d}, {X: -d, Y: -d}, {X: -d, Y: d}, {X: d}, {X: -d}, {Y: -d}, {Y: d}}
 	taken := slices.Clone(rings)
 	labels := map[int]vg.Point{}
 	for k, ring := range rings {
-		for _, side := range []vg.Point{{X: d, Y: d}, {X: d, Y: -d}, {X: -d, Y: -d}, {X: -d, Y: d}, {X: d}, {X: -d}, {Y: -d}, {Y: d}} {
+		for _, side := range sides {
 			label := ring.Add(side)
 			onLine := max(label.Y-capacity, capacity-label.Y) < size*0.65
 			if onLine || slices.ContainsFunc(taken, func(o vg.Point) bool { return near(label, o, size) }) {

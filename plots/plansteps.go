@@ -41,14 +41,16 @@ func (f *planFigure) drawSteps(c draw.Canvas, t chart.Theme) {
 }
 
 // drawStep draws one bar with its layout written over it.
-func (f *planFigure) drawStep(c draw.Canvas, p *plot.Plot, t chart.Theme, e *report.PlanEntry, mean *report.StageTime, mid, half vg.Length) {
+func (f *planFigure) drawStep(c draw.Canvas, p *plot.Plot, t chart.Theme, e *report.PlanEntry, mean *report.StageTime,
+	mid, half vg.Length) {
 	sum := drawParts(c, p, t, mean, e.StepTime, mid, half)
 	sty := t.Style(13, true)
 	sty.YAlign = chart.YMiddle
 	c.FillText(sty, vg.Point{X: c.X(p.X.Norm(sum)) + t.Pt(5), Y: mid}, chart.Seconds(e.StepTime))
 	sty = t.Text(12)
 	sty.YAlign = draw.YBottom
-	c.FillText(sty, vg.Point{X: c.Min.X + t.Pt(2), Y: mid + half + t.Pt(1)}, chart.Clip(sty, report.LayoutLabel(e.Settings), c.Size().X))
+	c.FillText(sty, vg.Point{X: c.Min.X + t.Pt(2), Y: mid + half + t.Pt(1)},
+		chart.Clip(sty, report.LayoutLabel(e.Settings), c.Size().X))
 }
 
 // drawScaling draws the fastest step over the number of GPUs.
@@ -79,7 +81,8 @@ func (f *planFigure) drawScaling(c draw.Canvas, t chart.Theme) {
 		for i, pt := range line {
 			t.Spot(c, pt, chart.SeriesColor(i), false)
 			ideal := first * low / float64(sizes[i].GPUs)
-			label := chart.Seconds(sizes[i].Best[0].StepTime) + ", " + chart.Percent(ideal/sizes[i].Best[0].StepTime) + " of ideal scaling"
+			step := sizes[i].Best[0].StepTime
+			label := chart.Seconds(step) + ", " + chart.Percent(ideal/step) + " of ideal scaling"
 			sty.XAlign = draw.XLeft
 			at := vg.Point{X: pt.X + t.Pt(9), Y: pt.Y + t.Pt(5)}
 			if at.X+sty.Width(label) > c.Max.X {

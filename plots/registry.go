@@ -44,8 +44,11 @@ type Entry struct {
 	Name    string // of its file, without the ending
 	Of      Document
 	Caption string // what it shows, as the heading over it
-	draw    func(*Data, chart.Options) (*chart.Figure, error)
+	draw    drawing
 }
+
+// drawing draws a figure of a document.
+type drawing func(*Data, chart.Options) (*chart.Figure, error)
 
 // Draw draws the figure of a document of its kind. One that has no data for it is
 // a [chart.Empty] error.
@@ -76,7 +79,7 @@ var registry = []Entry{
 		func(d *Data, o chart.Options) (*chart.Figure, error) { return Topology(d.Topology, o) }},
 }
 
-func ofRun(draw func(*report.Run, chart.Options) (*chart.Figure, error)) func(*Data, chart.Options) (*chart.Figure, error) {
+func ofRun(draw func(*report.Run, chart.Options) (*chart.Figure, error)) drawing {
 	return func(d *Data, o chart.Options) (*chart.Figure, error) {
 		run := *d.Run
 		if run.Recording == nil {
@@ -86,7 +89,7 @@ func ofRun(draw func(*report.Run, chart.Options) (*chart.Figure, error)) func(*D
 	}
 }
 
-func ofCases(draw func([]report.Case, chart.Options) (*chart.Figure, error)) func(*Data, chart.Options) (*chart.Figure, error) {
+func ofCases(draw func([]report.Case, chart.Options) (*chart.Figure, error)) drawing {
 	return func(d *Data, o chart.Options) (*chart.Figure, error) { return draw(d.Cases, o) }
 }
 

@@ -88,7 +88,8 @@ func (s *scatter) facts(all int) string {
 	}
 	return chart.Facts(fmt.Sprintf("%d points", len(s.points)),
 		fmt.Sprintf("%d (%s) within 5 %%", within, chart.Percent(float64(within)/float64(len(s.points)))),
-		"median error "+chart.Percent((errs[(len(errs)-1)/2]+errs[len(errs)/2])/2), "largest "+chart.Percent(errs[len(errs)-1]), left)
+		"median error "+chart.Percent((errs[(len(errs)-1)/2]+errs[len(errs)/2])/2),
+		"largest "+chart.Percent(errs[len(errs)-1]), left)
 }
 
 func (s *scatter) legend() []chart.LegendEntry {

@@ -63,7 +63,8 @@ func (s *ScheduleChart) gantt() (*gantt.Chart, error) {
 	ranks := 0
 	for _, t := range s.Tasks {
 		if t.Rank < 0 || t.Rank >= chart.MaxRows {
-			return nil, fmt.Errorf("plots: an action of rank %d; a figure holds ranks 0 to %d", t.Rank, chart.MaxRows-1)
+			return nil, fmt.Errorf("plots: an action of rank %d; a figure holds ranks 0 to %d", t.Rank,
+				chart.MaxRows-1)
 		}
 		if !(t.Start >= 0 && t.End >= t.Start) || math.IsInf(t.End, 0) {
 			return nil, fmt.Errorf("plots: an action from %g to %g on rank %d", t.Start, t.End, t.Rank)
@@ -73,7 +74,8 @@ func (s *ScheduleChart) gantt() (*gantt.Chart, error) {
 	g := &gantt.Chart{Rows: make([]gantt.Row, ranks), Chunks: 1}
 	for _, t := range s.Tasks {
 		r := &g.Rows[t.Rank]
-		r.Boxes = append(r.Boxes, gantt.Box{Start: t.Start, End: t.End, Kind: t.Kind, Number: t.Microbatch, Chunk: max(t.Chunk, 0)})
+		r.Boxes = append(r.Boxes, gantt.Box{Start: t.Start, End: t.End, Kind: t.Kind, Number: t.Microbatch,
+			Chunk: max(t.Chunk, 0)})
 		g.End = max(g.End, t.End)
 		g.Chunks = max(g.Chunks, t.Chunk+1)
 	}

@@ -216,13 +216,15 @@ func (s *sweep) legend() []chart.LegendEntry {
 		knees = knees || c.knee >= 0
 	}
 	if knees {
-		out = append(out, chart.LegendEntry{Label: "knee: more gains less than 5 %", Color: chart.Ink, Mark: chart.MarkKnee})
+		out = append(out, chart.LegendEntry{Label: "knee: more gains less than 5 %", Color: chart.Ink,
+			Mark: chart.MarkKnee})
 	}
 	if s.hollow {
 		out = append(out, chart.LegendEntry{Label: "does not fit in memory", Color: chart.Ink, Mark: chart.MarkRing})
 	}
 	if s.showsCapacity() {
-		out = append(out, chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor, Mark: chart.MarkLine})
+		out = append(out, chart.LegendEntry{Label: "capacity of the GPU", Color: chart.CapacityColor,
+			Mark: chart.MarkLine})
 	}
 	return out
 }
@@ -244,7 +246,8 @@ func (s *sweep) body(c draw.Canvas, t chart.Theme) {
 	}
 	s.drawPanels(c, t, []panel{
 		{what + u.Name + ")", u, s.steps, func(p *SweepPoint) float64 { return p.time(s.aSample) }},
-		{"bubble (% of the step)", chart.Percents, max(s.bubble, 0.01), func(p *SweepPoint) float64 { return p.Bubble }},
+		{"bubble (% of the step)", chart.Percents, max(s.bubble, 0.01),
+			func(p *SweepPoint) float64 { return p.Bubble }},
 		{"peak memory (" + b.Name + ")", b, memoryTop, func(p *SweepPoint) float64 { return p.PeakMemory }},
 	})
 }

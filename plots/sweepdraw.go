@@ -66,7 +66,8 @@ func (s *sweep) drawCurve(c draw.Canvas, p *plot.Plot, t chart.Theme, panel pane
 	var shown []int
 	for k := range s.curves[i].points {
 		pt := &s.curves[i].points[k]
-		if v := panel.of(pt); chart.Drawable(v) || v == 0 && panel.unit == chart.Percents && chart.Drawable(pt.StepTime) {
+		if v := panel.of(pt); chart.Drawable(v) || v == 0 && panel.unit == chart.Percents &&
+			chart.Drawable(pt.StepTime) {
 			line = append(line, vg.Point{X: c.X(p.X.Norm(s.axis.at[pt.X])), Y: c.Y(p.Y.Norm(v))})
 			shown = append(shown, k)
 		}

@@ -73,7 +73,8 @@ func Topology(t TopologyChart, o chart.Options) (*chart.Figure, error) {
 func (t *TopologyChart) check() error {
 	n := len(t.Devices)
 	if n > maxDevices {
-		return fmt.Errorf("%d devices are more than the %d whose table fits on a page; leave the figure out", n, maxDevices)
+		return fmt.Errorf("%d devices are more than the %d whose table fits on a page; leave the figure out", n,
+			maxDevices)
 	}
 	if n == 0 || len(t.Cells) != n || t.GPUs < 1 || t.GPUs > n {
 		return errNoTopology

@@ -28,7 +28,8 @@ func (t *TopologyChart) places(centre vg.Point, radius vg.Length) []vg.Point {
 	}
 	for i, g := range order {
 		angle := math.Pi/2 - 2*math.Pi*float64(i)/float64(len(order))
-		at[g] = vg.Point{X: centre.X + radius*vg.Length(math.Cos(angle)), Y: centre.Y + radius*vg.Length(math.Sin(angle))}
+		at[g] = vg.Point{X: centre.X + radius*vg.Length(math.Cos(angle)),
+			Y: centre.Y + radius*vg.Length(math.Sin(angle))}
 	}
 	return at
 }
@@ -49,7 +50,8 @@ func (t *TopologyChart) drawGraph(c draw.Canvas, th chart.Theme, side vg.Length)
 			for b := range a {
 				if pathClass(t.Cells[a][b]) == class {
 					s := pathStyles[class]
-					c.StrokeLine2(draw.LineStyle{Color: s.color, Width: th.Pt(s.width)}, at[a].X, at[a].Y, at[b].X, at[b].Y)
+					c.StrokeLine2(draw.LineStyle{Color: s.color, Width: th.Pt(s.width)}, at[a].X, at[a].Y, at[b].X,
+						at[b].Y)
 				}
 			}
 		}

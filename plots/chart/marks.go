@@ -23,7 +23,8 @@ func drawMark(c draw.Canvas, t Theme, e LegendEntry, left vg.Point, width vg.Len
 		t.Spot(c, at, e.Color, false)
 		t.Ring(c, at)
 	case MarkPoint:
-		c.DrawGlyphNoClip(draw.GlyphStyle{Color: e.Color, Radius: t.Pt(5), Shape: e.Shape}, vg.Point{X: left.X + width/2, Y: left.Y})
+		c.DrawGlyphNoClip(draw.GlyphStyle{Color: e.Color, Radius: t.Pt(5), Shape: e.Shape},
+			vg.Point{X: left.X + width/2, Y: left.Y})
 	case MarkDot, MarkRing:
 		t.Spot(c, vg.Point{X: left.X + width/2, Y: left.Y}, e.Color, e.Mark == MarkRing)
 	default:

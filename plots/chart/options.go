@@ -42,7 +42,8 @@ func (o Options) Resolve() (Options, error) {
 	}
 	for _, px := range []float64{o.Width, o.Height} {
 		if !(px >= minPixels && px <= maxPixels) {
-			return o, fmt.Errorf("plots: a figure of %g x %g pixels; write from %d to %d for each", o.Width, o.Height, minPixels, maxPixels)
+			return o, fmt.Errorf("plots: a figure of %g x %g pixels; write from %d to %d for each", o.Width, o.Height,
+				minPixels, maxPixels)
 		}
 	}
 	o.Width, o.Height = math.Round(o.Width), math.Round(o.Height)

@@ -119,7 +119,8 @@ func MemoryIndex(name string) int {
 var series = []color.RGBA{Blue, Vermillion, Green, Purple, Orange, black, Sky, brown, violet, graphite}
 
 // shapes tell more series apart than there are colours.
-var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{}, draw.PlusGlyph{}}
+var shapes = []draw.GlyphDrawer{draw.CircleGlyph{}, draw.BoxGlyph{}, draw.PyramidGlyph{}, draw.CrossGlyph{},
+	draw.PlusGlyph{}}
 
 // SeriesColor returns the colour of the i-th series; they come round again.
 func SeriesColor(i int) color.RGBA { return series[i%len(series)] }

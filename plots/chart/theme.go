@@ -37,7 +37,8 @@ func (t Theme) Style(size float64, bold bool) draw.TextStyle {
 	if bold {
 		f.Weight = xfont.WeightBold
 	}
-	return draw.TextStyle{Color: Ink, Font: f, XAlign: draw.XLeft, YAlign: draw.YBottom, Handler: plot.DefaultTextHandler}
+	return draw.TextStyle{Color: Ink, Font: f, XAlign: draw.XLeft, YAlign: draw.YBottom,
+		Handler: plot.DefaultTextHandler}
 }
 
 // Fit returns a style in which text is at most width wide, down to 60 % of size.

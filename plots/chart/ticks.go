@@ -57,7 +57,8 @@ func TicksBetween(low, high float64, u Unit, n int) plot.ConstantTicks {
 	decimals := max(0, int(math.Ceil(-math.Log10(step/u.Scale)-1e-9)))
 	var out plot.ConstantTicks
 	for i := math.Ceil(low/step - 1e-9); i*step <= high*(1+1e-9); i++ {
-		out = append(out, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step/u.Scale, 'f', min(decimals, 12), 64)})
+		out = append(out, plot.Tick{Value: i * step,
+			Label: strconv.FormatFloat(i*step/u.Scale, 'f', min(decimals, 12), 64)})
 	}
 	return out
 }

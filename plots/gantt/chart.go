@@ -124,7 +124,8 @@ func (g *Chart) Legend() []chart.LegendEntry {
 	idle := chart.KindStyles[trace.Bubble]
 	out = append(out, chart.LegendEntry{Label: idle.Label, Color: idle.Color})
 	if g.Chunks > 1 {
-		out = append(out, chart.LegendEntry{Label: "dark foot: later model chunk", Color: chart.Darken(chart.Blue, 0.55)})
+		out = append(out, chart.LegendEntry{Label: "dark foot: later model chunk",
+			Color: chart.Darken(chart.Blue, 0.55)})
 	}
 	return append(out, chart.LegendEntry{Label: "end of the step", Color: chart.Ink, Mark: chart.MarkLine})
 }

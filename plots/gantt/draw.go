@@ -60,7 +60,8 @@ func (g *Chart) drawEnds(c draw.Canvas, p *plot.Plot, places []place, unit vg.Le
 				end = g.Step
 			}
 			x := c.X(p.X.Norm(end))
-			c.StrokeLine2(sty, x, c.Max.Y-vg.Length(places[i].bottom)*unit, x, c.Max.Y-vg.Length(places[first].top)*unit)
+			c.StrokeLine2(sty, x, c.Max.Y-vg.Length(places[i].bottom)*unit, x,
+				c.Max.Y-vg.Length(places[first].top)*unit)
 		}
 	}
 }

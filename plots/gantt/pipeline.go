@@ -20,7 +20,8 @@ func Pipeline(r *trace.Recording) (*Chart, error) {
 		return nil, ErrNoActions
 	}
 	if len(stages) > chart.MaxRows {
-		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(stages), chart.MaxRows)
+		return nil, fmt.Errorf("plots: %d stages are more than the %d rows that a figure holds", len(stages),
+			chart.MaxRows)
 	}
 	g := &Chart{End: timeline.Makespan(r).Seconds(), Chunks: 1}
 	if g.End <= 0 {
@@ -34,7 +35,8 @@ func Pipeline(r *trace.Recording) (*Chart, error) {
 		g.Rows = append(g.Rows, Row{Label: stageLabel(s, i, len(stages)), Boxes: actions})
 		for k, boxes := range streams[1:] {
 			if total(boxes) > g.End/200 {
-				g.Rows = append(g.Rows, Row{Label: streamLabel(trace.Stream(k+1), len(stages)), Thin: true, Boxes: boxes})
+				g.Rows = append(g.Rows, Row{Label: streamLabel(trace.Stream(k+1), len(stages)), Thin: true,
+					Boxes: boxes})
 			}
 		}
 		for _, b := range actions {

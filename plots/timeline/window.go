@@ -36,7 +36,8 @@ func OneStep(r *trace.Recording, rep *report.Report) (*trace.Recording, string) 
 	s := rep.Steps.Each[n]
 	out := &trace.Recording{Lanes: r.Lanes, Names: r.Names}
 	for span := range r.Spans {
-		if in := span.Start.Seconds() >= s.Start-tick && span.End.Seconds() <= s.Start+s.Seconds+tick; in && span.Kind != trace.Evaluation {
+		in := span.Start.Seconds() >= s.Start-tick && span.End.Seconds() <= s.Start+s.Seconds+tick
+		if in && span.Kind != trace.Evaluation {
 			out.Add(*span)
 		}
 	}

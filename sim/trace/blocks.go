@@ -35,7 +35,8 @@ type savedBlocks struct {
 
 // MarshalJSON writes {"rank":0,...,"kinds":["","weights"],"segments":[[512,1,1024,0]]}.
 func (b *Blocks) MarshalJSON() ([]byte, error) {
-	s := savedBlocks{Rank: b.Rank, Stage: b.Stage, Failed: b.Failed, Segments: make([][]int64, len(b.Segments)), Kinds: []string{}}
+	s := savedBlocks{Rank: b.Rank, Stage: b.Stage, Failed: b.Failed, Segments: make([][]int64, len(b.Segments)),
+		Kinds: []string{}}
 	number := map[string]int64{}
 	for i, blocks := range b.Segments {
 		s.Segments[i] = make([]int64, 0, 2*len(blocks))
@@ -67,7 +68,8 @@ func (b *Blocks) UnmarshalJSON(text []byte) error {
 		for at := 0; at+1 < len(row); at += 2 {
 			size, kind := row[at], row[at+1]
 			if size < 0 || size > 1<<50 || kind < 0 || kind >= int64(len(s.Kinds)) {
-				return fmt.Errorf("trace: block %d of segment %d: %d bytes of kind %d are out of range", at/2, i, size, kind)
+				return fmt.Errorf("trace: block %d of segment %d: %d bytes of kind %d are out of range", at/2, i,
+					size, kind)
 			}
 			if bytes += size; bytes > 1<<50 {
 				return fmt.Errorf("trace: the blocks are larger than any device")

@@ -10,30 +10,41 @@ import (
 	"trainsim/sim"
 )
 
-// column is one field of a row in a saved run: how to read it from a row of
-// type T and how to store it, after which values are refused.
+// column is one field of a row in a saved run: which values it takes, how to read
+// it from a row of type T and how to store it.
 type column[T any] struct {
 	name     string
+	min, max int64
 	get      func(*T) int64
 	set      func(*T, int64)
-	min, max int64
 }
 
 // spanColumns holds duration after start, because the end is their sum.
 var spanColumns = []column[Span]{
-	{"start", func(s *Span) int64 { return int64(s.Start) }, func(s *Span, v int64) { s.Start = sim.Time(v) }, 0, math.MaxInt64},
-	{"duration", func(s *Span) int64 { return int64(s.End - s.Start) }, func(s *Span, v int64) { s.End = s.Start + sim.Time(v) }, 0, math.MaxInt64},
-	{"lane", func(s *Span) int64 { return int64(s.Lane) }, func(s *Span, v int64) { s.Lane = int32(v) }, 0, math.MaxInt32},
-	{"kind", func(s *Span) int64 { return int64(s.Kind) }, func(s *Span, v int64) { s.Kind = Kind(v) }, 0, math.MaxUint16},
-	{"chunk", func(s *Span) int64 { return int64(s.Chunk) }, func(s *Span, v int64) { s.Chunk = uint16(v) }, 0, math.MaxUint16},
-	{"name", func(s *Span) int64 { return int64(s.Name) }, func(s *Span, v int64) { s.Name = uint32(v) }, 0, math.MaxUint32},
-	{"microbatch", func(s *Span) int64 { return int64(s.Microbatch) }, func(s *Span, v int64) { s.Microbatch = int32(v) }, -1, math.MaxInt32},
+	{"start", 0, math.MaxInt64,
+		func(s *Span) int64 { return int64(s.Start) }, func(s *Span, v int64) { s.Start = sim.Time(v) }},
+	{"duration", 0, math.MaxInt64,
+		func(s *Span) int64 { return int64(s.End - s.Start) },
+		func(s *Span, v int64) { s.End = s.Start + sim.Time(v) }},
+	{"lane", 0, math.MaxInt32,
+		func(s *Span) int64 { return int64(s.Lane) }, func(s *Span, v int64) { s.Lane = int32(v) }},
+	{"kind", 0, math.MaxUint16,
+		func(s *Span) int64 { return int64(s.Kind) }, func(s *Span, v int64) { s.Kind = Kind(v) }},
+	{"chunk", 0, math.MaxUint16,
+		func(s *Span) int64 { return int64(s.Chunk) }, func(s *Span, v int64) { s.Chunk = uint16(v) }},
+	{"name", 0, math.MaxUint32,
+		func(s *Span) int64 { return int64(s.Name) }, func(s *Span, v int64) { s.Name = uint32(v) }},
+	{"microbatch", -1, math.MaxInt32,
+		func(s *Span) int64 { return int64(s.Microbatch) }, func(s *Span, v int64) { s.Microbatch = int32(v) }},
 }
 
 var sampleColumns = []column[Sample]{
-	{"at", func(s *Sample) int64 { return int64(s.At) }, func(s *Sample, v int64) { s.At = sim.Time(v) }, 0, math.MaxInt64},
-	{"counter", func(s *Sample) int64 { return int64(s.Counter) }, func(s *Sample, v int64) { s.Counter = int32(v) }, 0, math.MaxInt32},
-	{"value", func(s *Sample) int64 { return s.Value }, func(s *Sample, v int64) { s.Value = v }, math.MinInt64, math.MaxInt64},
+	{"at", 0, math.MaxInt64,
+		func(s *Sample) int64 { return int64(s.At) }, func(s *Sample, v int64) { s.At = sim.Time(v) }},
+	{"counter", 0, math.MaxInt32,
+		func(s *Sample) int64 { return int64(s.Counter) }, func(s *Sample, v int64) { s.Counter = int32(v) }},
+	{"value", math.MinInt64, math.MaxInt64,
+		func(s *Sample) int64 { return s.Value }, func(s *Sample, v int64) { s.Value = v }},
 }
 
 // rows turns one block of columns into rows. Every column has to be there and
@@ -44,7 +55,8 @@ func rows[T any](block map[string]ints, columns []column[T]) ([]T, error) {
 	for _, col := range columns {
 		values, ok := block[col.name]
 		if !ok || len(values) != n {
-			return nil, fmt.Errorf("column %q has %d entries where %q has %d", col.name, len(values), columns[0].name, n)
+			return nil, fmt.Errorf("column %q has %d entries where %q has %d", col.name, len(values),
+				columns[0].name, n)
 		}
 		for i, v := range values {
 			if v < col.min || v > col.max {

@@ -43,7 +43,8 @@ func WriteSaved(w io.Writer, schema string, report any, r *Recording) error {
 		return fmt.Errorf("trace: saving the report: %w", err)
 	}
 	bw := bufio.NewWriterSize(w, 1<<16)
-	fmt.Fprintf(bw, "{\"schema\":%s,\n\"report\":%s,\n\"recording\":", quote(schema), body) //nolint:errcheck // bufio keeps the error for Flush
+	head := "{\"schema\":%s,\n\"report\":%s,\n\"recording\":"
+	fmt.Fprintf(bw, head, quote(schema), body) //nolint:errcheck // bufio keeps the error for Flush
 	if err := r.encodeJSON(bw); err != nil {
 		return err
 	}
@@ -65,7 +66,8 @@ func (r *Recording) encodeJSON(w io.Writer) error {
 	fields := []struct {
 		key   string
 		value any
-	}{{"kinds", kindNames[:]}, {"lanes", notNil(r.Lanes)}, {"names", notNil(r.Names)}, {"counters", notNil(r.Counters)}}
+	}{{"kinds", kindNames[:]}, {"lanes", notNil(r.Lanes)}, {"names", notNil(r.Names)},
+		{"counters", notNil(r.Counters)}}
 	sep := "{"
 	for _, f := range fields {
 		b, err := json.Marshal(f.value)
@@ -175,7 +177,8 @@ func (r *Recording) check() error {
 func (r *Recording) checkHeads() error {
 	for i, l := range r.Lanes {
 		if l.Rank < 0 || l.Rank > math.MaxInt32 || l.Stage < 0 || l.Stage > math.MaxInt32 || l.Stream >= NumStreams {
-			return fmt.Errorf("trace: lane %d: rank %d, stage %d, stream %d is out of range", i, l.Rank, l.Stage, l.Stream)
+			return fmt.Errorf("trace: lane %d: rank %d, stage %d, stream %d is out of range", i, l.Rank, l.Stage,
+				l.Stream)
 		}
 	}
 	bytes := 0

@@ -26,9 +26,11 @@ func Comparison(w io.Writer, c *report.Comparison, verbose bool) error {
 	var b strings.Builder
 	b.WriteString("What differs in the settings\n")
 	table(&b, func(w io.Writer) { writeSettings(w, c, verbose) })
-	fmt.Fprintf(&b, "\nResults (times of a part of the step are means over the stages; in brackets, times the baseline, %s)\n", c.Baseline)
+	fmt.Fprintf(&b, "\nResults (times of a part of the step are means over the stages; "+
+		"in brackets, times the baseline, %s)\n", c.Baseline)
 	table(&b, func(w io.Writer) { writeResults(w, c) })
-	if i := slices.IndexFunc(c.Results, func(r report.ResultDiff) bool { return r.Key == "samples" }); i >= 0 && len(slices.Compact(slices.Clone(c.Results[i].Values))) > 1 {
+	if i := slices.IndexFunc(c.Results, func(r report.ResultDiff) bool { return r.Key == "samples" }); i >= 0 &&
+		len(slices.Compact(slices.Clone(c.Results[i].Values))) > 1 {
 		b.WriteString("The global batches differ: compare the time of a sample, not of a step.\n")
 	}
 	_, err := io.WriteString(w, b.String())

@@ -51,8 +51,10 @@ func Markdown(w io.Writer, r *report.Report, o MarkdownOptions) error {
 	if err := Report(&b, r, o.Options); err != nil {
 		return err
 	}
-	fmt.Fprintf(&b, "```\n\n## How to repeat it\n\ntrainsim %s\n\n```\ntrainsim run %s\n```\n\n", r.Version, o.Scenario)
-	fmt.Fprintf(&b, "[%s](%s) has every default written out; [%s](%s) is the report for programs.\n", o.Scenario, o.Scenario, o.Report, o.Report)
+	fmt.Fprintf(&b, "```\n\n## How to repeat it\n\ntrainsim %s\n\n```\ntrainsim run %s\n```\n\n",
+		r.Version, o.Scenario)
+	fmt.Fprintf(&b, "[%s](%s) has every default written out; [%s](%s) is the report for programs.\n", o.Scenario,
+		o.Scenario, o.Report, o.Report)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -63,7 +65,8 @@ func markdownVerdict(b *strings.Builder, r *report.Report) {
 	case r.Deadlock != nil:
 		fmt.Fprintf(b, "**It does not run:** %s\n\n", strings.ReplaceAll(*r.Deadlock, "\n", "  \n"))
 	case r.OOM != nil:
-		fmt.Fprintf(b, "**It does not fit:** rank %d (stage %d) needs %s, in %s.\n\n", r.OOM.Rank, r.OOM.Stage, r.OOM.Needs(), r.OOM.Action)
+		fmt.Fprintf(b, "**It does not fit:** rank %d (stage %d) needs %s, in %s.\n\n", r.OOM.Rank, r.OOM.Stage,
+			r.OOM.Needs(), r.OOM.Action)
 	default:
 		b.WriteString("**It runs and fits.**\n\n")
 	}
@@ -82,9 +85,11 @@ func markdownSummary(b *strings.Builder, r *report.Report) {
 		{"step", fmt.Sprintf("%s for %.0f samples", quantity.Seconds(r.StepTime), r.Samples())},
 		{"a sample", quantity.Seconds(r.StepTime / max(r.Samples(), 1))},
 		{"throughput", fmt.Sprintf("%.0f tokens/s, %.1f tokens/s/GPU", r.TokensPerS, r.TokensPerSPerGPU)},
-		{"utilisation", fmt.Sprintf("%.1f model TFLOP/s/GPU, MFU %.1f %%, HFU %.1f %%", r.ModelTFLOPS, 100*r.MFU, 100*r.HFU)},
+		{"utilisation", fmt.Sprintf("%.1f model TFLOP/s/GPU, MFU %.1f %%, HFU %.1f %%", r.ModelTFLOPS, 100*r.MFU,
+			100*r.HFU)},
 		{"pipeline bubble", fmt.Sprintf("%.1f %% of the step", 100*r.Bubble.OverTotal)},
-		{"peak memory", fmt.Sprintf("%s of %s (stage %d)", quantity.GiB(peak.NvidiaSMI), quantity.GiB(peak.Capacity), peak.Stage)},
+		{"peak memory", fmt.Sprintf("%s of %s (stage %d)", quantity.GiB(peak.NvidiaSMI), quantity.GiB(peak.Capacity),
+			peak.Stage)},
 	} {
 		fmt.Fprintf(b, "| %s | %s |\n", row[0], row[1])
 	}

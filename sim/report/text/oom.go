@@ -17,7 +17,8 @@ var phaseWords = map[string]string{
 	"backward":       "in a backward",
 	"optimizer-step": "in the optimizer's step",
 	"evaluation":     "in the evaluation behind a step",
-	"fragmentation":  "for want of one piece: all that the job allocates would fit, but it is scattered (fragmentation)",
+	"fragmentation": "for want of one piece: all that the job allocates would fit, " +
+		"but it is scattered (fragmentation)",
 }
 
 // writeOOM says who ran out of memory where, what was asked for and what was
@@ -33,7 +34,8 @@ func writeOOM(b *strings.Builder, o *report.OOM) {
 	if o.Allowed > 0 {
 		of += ", " + quantity.Size(o.Allowed) + " allowed to PyTorch by memory.memory_fraction:"
 	}
-	fmt.Fprintf(b, "  of %s  %s allocated, %s reserved and idle", of, quantity.Size(o.Allocated), quantity.Size(o.Idle))
+	fmt.Fprintf(b, "  of %s  %s allocated, %s reserved and idle", of, quantity.Size(o.Allocated),
+		quantity.Size(o.Idle))
 	if o.IdlePieces == 1 {
 		fmt.Fprintf(b, " (one piece for such requests, of %s)", quantity.Size(o.LargestIdle))
 	}
@@ -43,7 +45,9 @@ func writeOOM(b *strings.Builder, o *report.OOM) {
 	fmt.Fprintf(b, ", %s CUDA context and NCCL, %s left\n", quantity.Size(o.Outside), quantity.Size(o.Free))
 	fmt.Fprintf(b, "  needed      %s at the peak: %s\n", quantity.Size(o.Needed), kindsText(&o.AtPeak))
 	if p := o.Prefetched; p != nil {
-		fmt.Fprintf(b, "  prefetched  %s of the temporaries are batches that wait on the GPU: %d workers x %d batches x %s\n", quantity.Size(p.Bytes), p.Workers, p.Batches, quantity.Size(p.BatchBytes))
+		fmt.Fprintf(b, "  prefetched  %s of the temporaries are batches that wait on the GPU: "+
+			"%d workers x %d batches x %s\n",
+			quantity.Size(p.Bytes), p.Workers, p.Batches, quantity.Size(p.BatchBytes))
 	}
 }
 

@@ -63,7 +63,8 @@ func writePlanHead(w io.Writer, experts bool) {
 	if experts {
 		ep = "ep\t"
 	}
-	fmt.Fprint(w, "rank\ttp\tcp\tpp\tdp\t"+ep+"zero\tsp\tm x size\tschedule\tv\trecompute\tstep\tMFU %\tbubble %\texposed %\tpeak GiB\tspare GiB\t\n")
+	fmt.Fprint(w, "rank\ttp\tcp\tpp\tdp\t"+ep+"zero\tsp\tm x size\tschedule\tv\trecompute\t"+
+		"step\tMFU %\tbubble %\texposed %\tpeak GiB\tspare GiB\t\n")
 }
 
 func writeEntry(w io.Writer, e *report.PlanEntry, experts bool) {
@@ -79,6 +80,8 @@ func writeEntry(w io.Writer, e *report.PlanEntry, experts bool) {
 	sp := map[string]string{"true": "yes", "false": "no"}[v("parallel.sequence_parallel")]
 	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s x %s\t%s\t%s\t%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t\n", rank,
 		v("parallel.tp"), v("parallel.cp"), v("parallel.pp"), replicas, v("parallel.zero"), sp,
-		v("schedule.microbatches"), v("schedule.microbatch_size"), v("schedule.kind"), v("schedule.virtual_stages"), v("training.recompute"),
-		quantity.Seconds(e.StepTime), 100*e.MFU, 100*e.Bubble, 100*e.ExposedComm, float64(e.PeakMemory)/(1<<30), float64(e.Headroom)/(1<<30))
+		v("schedule.microbatches"), v("schedule.microbatch_size"), v("schedule.kind"),
+		v("schedule.virtual_stages"), v("training.recompute"),
+		quantity.Seconds(e.StepTime), 100*e.MFU, 100*e.Bubble, 100*e.ExposedComm,
+		float64(e.PeakMemory)/(1<<30), float64(e.Headroom)/(1<<30))
 }

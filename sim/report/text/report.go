@@ -54,27 +54,32 @@ func summary(b *strings.Builder, r *report.Report) {
 	fmt.Fprintf(b, "Step        %s for %.0f samples, %.0f tokens\n", quantity.Seconds(r.StepTime), samples, tokens)
 	fmt.Fprintf(b, "A sample    %s   a token %s   (compare layouts at equal global batch only)\n",
 		quantity.Seconds(r.StepTime/max(samples, 1)), quantity.Seconds(r.StepTime/max(tokens, 1)))
-	fmt.Fprintf(b, "Throughput  %.1f tokens/s, %.1f tokens/s/GPU, %.3f samples/s\n", r.TokensPerS, r.TokensPerSPerGPU, r.SamplesPerS)
+	fmt.Fprintf(b, "Throughput  %.1f tokens/s, %.1f tokens/s/GPU, %.3f samples/s\n", r.TokensPerS, r.TokensPerSPerGPU,
+		r.SamplesPerS)
 	fmt.Fprintf(b, "Compute     %.1f model TFLOP/s/GPU (MFU %.1f %%), %.1f hardware TFLOP/s/GPU (HFU %.1f %%)\n",
 		r.ModelTFLOPS, 100*r.MFU, r.HardwareTFLOPS, 100*r.HFU)
 	phaseLines(b, r)
 	fmt.Fprintf(b, "Bubble      %.1f %% of the step, %.1f %% of the step without it (mean over stages, %s)\n",
 		100*r.Bubble.OverTotal, 100*r.Bubble.OverIdeal, quantity.Seconds(r.Bubble.Seconds))
 	if f := r.Faults; f != nil {
-		fmt.Fprintf(b, "Faults      cost %s: the step takes %s without them\n", quantity.Seconds(f.Cost), quantity.Seconds(f.HealthyStep))
+		fmt.Fprintf(b, "Faults      cost %s: the step takes %s without them\n", quantity.Seconds(f.Cost),
+			quantity.Seconds(f.HealthyStep))
 	}
 }
 
 // phaseLines says what a run has beside one step.
 func phaseLines(b *strings.Builder, r *report.Report) {
 	if s := r.Steps; s != nil {
-		fmt.Fprintf(b, "Steps       %d of different lengths: %s to %s; all figures are means over them\n", s.Count, quantity.Seconds(s.Min), quantity.Seconds(s.Max))
+		fmt.Fprintf(b, "Steps       %d of different lengths: %s to %s; all figures are means over them\n", s.Count,
+			quantity.Seconds(s.Min), quantity.Seconds(s.Max))
 	}
 	if r.Padding > 0 {
-		fmt.Fprintf(b, "Padding     %.1f %% of the tokens that are computed; throughput counts the others\n", 100*r.Padding)
+		fmt.Fprintf(b, "Padding     %.1f %% of the tokens that are computed; throughput counts the others\n",
+			100*r.Padding)
 	}
 	if e := r.Evaluation; e != nil {
-		fmt.Fprintf(b, "Evaluation  %s behind the step, %d x %d sequences a replica, forward only\n", quantity.Seconds(e.Seconds), e.Batches, e.BatchSize)
+		fmt.Fprintf(b, "Evaluation  %s behind the step, %d x %d sequences a replica, forward only\n",
+			quantity.Seconds(e.Seconds), e.Batches, e.BatchSize)
 	}
 }
 
@@ -125,18 +130,21 @@ func causeLine(b *strings.Builder, r *report.Report) {
 		return
 	}
 	d := r.Bubble.Definitions
-	fmt.Fprintf(b, "Bubble as papers define it: makespan - work %s, %.1f %% of work (Megatron-LM, GPipe), %.1f %% of the makespan (bubble rate); longest span - work %s (zero bubble)\n",
+	fmt.Fprintf(b, "Bubble as papers define it: makespan - work %s, %.1f %% of work (Megatron-LM, GPipe), "+
+		"%.1f %% of the makespan (bubble rate); longest span - work %s (zero bubble)\n",
 		quantity.Seconds(d.Makespan), 100*d.OverIdeal, 100*d.OverTotal, quantity.Seconds(d.Span))
 	c := r.Bubble.Causes
 	fmt.Fprintf(b, "Bubble by cause: warm-up %s, cool-down %s, imbalance %s, communication %s, straggler %s\n",
-		quantity.Seconds(c.Warmup), quantity.Seconds(c.Cooldown), quantity.Seconds(c.Imbalance), quantity.Seconds(c.Communication), quantity.Seconds(c.Straggler))
+		quantity.Seconds(c.Warmup), quantity.Seconds(c.Cooldown), quantity.Seconds(c.Imbalance),
+		quantity.Seconds(c.Communication), quantity.Seconds(c.Straggler))
 }
 
 // memoryTable shows the memory account, in GiB.
 func memoryTable(b *strings.Builder, stages []report.StageMemory, o Options) {
 	b.WriteString("\nPeak memory of each stage's fullest rank, GiB\n")
 	table(b, func(w io.Writer) {
-		fmt.Fprint(w, "stage\tweights\tgradients\toptimizer\tactivations\ttemporary\tcomm\tcontext\tallocated\treserved\tnvidia-smi\tcapacity\tfits\t\n")
+		fmt.Fprint(w, "stage\tweights\tgradients\toptimizer\tactivations\ttemporary\tcomm\tcontext\t"+
+			"allocated\treserved\tnvidia-smi\tcapacity\tfits\t\n")
 		for i := range stages {
 			m := &stages[i]
 			if i >= maxRows && !o.Verbose {
@@ -165,11 +173,13 @@ func commTable(b *strings.Builder, r *report.Report) {
 	}
 	b.WriteString("\nCommunication of the busiest rank\n")
 	table(b, func(w io.Writer) {
-		fmt.Fprint(w, "group\tcollective\tcount\tbytes each\tin flight ms\texposed ms\tbusbw GB/s\talgorithm\tbottleneck\t\n")
+		fmt.Fprint(w, "group\tcollective\tcount\tbytes each\tin flight ms\texposed ms\t"+
+			"busbw GB/s\talgorithm\tbottleneck\t\n")
 		for i := range r.Communication {
 			c := &r.Communication[i]
 			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", c.Group, c.Collective, c.Count,
-				quantity.Size(c.Bytes/max(c.Count, 1)), 1e3*c.Seconds, 1e3*c.Exposed, c.BusBW/1e9, c.Algorithm, c.Bottleneck)
+				quantity.Size(c.Bytes/max(c.Count, 1)), 1e3*c.Seconds, 1e3*c.Exposed, c.BusBW/1e9,
+				c.Algorithm, c.Bottleneck)
 		}
 	})
 }

@@ -46,7 +46,8 @@ func rowTable(b *strings.Builder, s *report.Score) {
 				fmt.Fprintf(w, "%s\t%s\t%s\t", secondsOf(r.Measured), secondsOf(r.Predicted), percentOf(r.TimeError))
 			}
 			if memory {
-				fmt.Fprintf(w, "%s\t%s\t%s\t", bytesOf(r.MeasuredBytes), bytesOf(r.PredictedBytes), percentOf(r.MemoryError))
+				fmt.Fprintf(w, "%s\t%s\t%s\t", bytesOf(r.MeasuredBytes), bytesOf(r.PredictedBytes),
+					percentOf(r.MemoryError))
 			}
 			if runs {
 				fmt.Fprintf(w, "%s\t", outcome(r))
@@ -119,7 +120,8 @@ func timeText(f *report.Family) string {
 	if f.N == 0 {
 		return "\t\t\t\t"
 	}
-	return fmt.Sprintf("%.1f %%\t%+.1f %%\t%.1f %%\t%.1f %%\t%.1f %%", 100*f.MAPE, 100*f.Bias, 100*f.Median, 100*f.P90, 100*f.Worst)
+	return fmt.Sprintf("%.1f %%\t%+.1f %%\t%.1f %%\t%.1f %%\t%.1f %%", 100*f.MAPE, 100*f.Bias, 100*f.Median, 100*f.P90,
+		100*f.Worst)
 }
 
 func memoryText(f *report.Family) string {

@@ -19,7 +19,8 @@ func Sweep(w io.Writer, d *report.SweepDoc, s *report.SweepSummary) error {
 	var b strings.Builder
 	rows, title := s.All, fmt.Sprintf("%s: %d points\n\n", d.Scenario, s.Points)
 	if s.Points > maxSweepRows {
-		rows, title = s.Best, fmt.Sprintf("%s: the best %d of %d points, by time a sample\n\n", d.Scenario, len(s.Best), s.Points)
+		rows, title = s.Best, fmt.Sprintf("%s: the best %d of %d points, by time a sample\n\n", d.Scenario,
+			len(s.Best), s.Points)
 	}
 	b.WriteString(title)
 	table(&b, func(w io.Writer) {
@@ -45,7 +46,8 @@ func writeRow(w io.Writer, r *report.SweepRow) {
 	}
 	fmt.Fprintf(w, "%s\t", r.Outcome)
 	if m := r.Metrics; m != nil {
-		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t", quantity.Seconds(m.StepTime), quantity.Seconds(m.SampleTime),
+		fmt.Fprintf(w, "%s\t%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t", quantity.Seconds(m.StepTime),
+			quantity.Seconds(m.SampleTime),
 			m.TokensPerSPerGPU, 100*m.MFU, 100*m.Bubble, float64(m.PeakMemory)/(1<<30), float64(m.Capacity)/(1<<30))
 	} else {
 		fmt.Fprint(w, "-\t-\t-\t-\t-\t-\t-\t")
@@ -60,14 +62,16 @@ func findings(b *strings.Builder, d *report.SweepDoc, s *report.SweepSummary) {
 	if len(s.Best) > 0 {
 		r := &s.Best[0]
 		fmt.Fprintf(b, "Best: %s with %s a sample, a step of %s, %s of memory to spare\n",
-			r.Settings.Label(), quantity.Seconds(r.SampleTime), quantity.Seconds(r.StepTime), quantity.GiB(r.Headroom()))
+			r.Settings.Label(), quantity.Seconds(r.SampleTime), quantity.Seconds(r.StepTime),
+			quantity.GiB(r.Headroom()))
 	} else {
 		b.WriteString("No point runs.\n")
 	}
 	knees(b, d, s)
 	for i := range s.Failing {
 		r := &s.Failing[i]
-		fmt.Fprintf(b, "%s: %d of %d points, first point %d: %s\n", outcomeWords[r.Outcome], s.Counts[r.Outcome], s.Points, r.Point, r.Reason)
+		fmt.Fprintf(b, "%s: %d of %d points, first point %d: %s\n", outcomeWords[r.Outcome], s.Counts[r.Outcome],
+			s.Points, r.Point, r.Reason)
 	}
 }
 
@@ -80,7 +84,8 @@ func knees(b *strings.Builder, d *report.SweepDoc, s *report.SweepSummary) {
 	curves := report.Curves(s.All, axis)
 	for _, c := range curves {
 		r := c.Knee()
-		if r == nil || len(curves) > maxKnees && !slices.ContainsFunc(c.Rows, func(r report.SweepRow) bool { return r.Point == s.Best[0].Point }) {
+		if r == nil || len(curves) > maxKnees &&
+			!slices.ContainsFunc(c.Rows, func(r report.SweepRow) bool { return r.Point == s.Best[0].Point }) {
 			continue
 		}
 		label := ""
@@ -92,5 +97,6 @@ func knees(b *strings.Builder, d *report.SweepDoc, s *report.SweepSummary) {
 }
 
 var outcomeWords = map[string]string{
-	report.OutcomeOOM: "Out of memory", report.OutcomeInvalid: "Invalid", report.OutcomeDeadlock: "Deadlock", report.OutcomeFailed: "Failed",
+	report.OutcomeOOM: "Out of memory", report.OutcomeInvalid: "Invalid",
+	report.OutcomeDeadlock: "Deadlock", report.OutcomeFailed: "Failed",
 }
