@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 )
 
@@ -15,38 +16,6 @@ import (
 type decoder struct {
 	out *input.Problems
 	bad map[string]bool
-}
-
-// field is one key of a struct.
-type field struct {
-	name  string
-	index int
-}
-
-// fieldsOf lists the keys of a struct in order: the toml tags. A Name without a
-// tag of its own ("-") is written as name: presets are named by their files,
-// resolved scenarios by this key.
-func fieldsOf(t reflect.Type) []field {
-	var out []field
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("toml"), ",")
-		if f.Name == "Name" && name == "-" {
-			name = "name"
-		}
-		if f.IsExported() && name != "-" && name != "" {
-			out = append(out, field{name, i})
-		}
-	}
-	return out
-}
-
-// join appends a key to a path.
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }
 
 // fail records that a key cannot be used.
@@ -72,40 +41,40 @@ func (d *decoder) isBad(path string) bool {
 // table fills a struct from a table; extra names keys that are legal here and
 // were dealt with before.
 func (d *decoder) table(v reflect.Value, n *node, path string) {
-	fields := fieldsOf(v.Type())
+	fields := keys.FieldsOf(v.Type())
 	for _, key := range n.keys {
 		i := -1
 		for _, f := range fields {
-			if f.name == key {
-				i = f.index
+			if f.Name == key {
+				i = f.Index
 			}
 		}
 		if i < 0 {
 			d.unknown(n.sub[key], fields, n, path, key)
 			continue
 		}
-		d.value(v.Field(i), n.sub[key], join(path, key))
+		d.value(v.Field(i), n.sub[key], keys.Join(path, key))
 	}
 }
 
 // unknown reports a key that the table does not have. The key that it probably
 // means, when it is missing, is not reported as missing as well.
-func (d *decoder) unknown(value *node, fields []field, table *node, path, key string) {
+func (d *decoder) unknown(value *node, fields []keys.Field, table *node, path, key string) {
 	var known []string
 	for _, f := range fields {
-		known = append(known, f.name)
+		known = append(known, f.Name)
 	}
-	known = append(known, extraKeys[path]...)
+	known = append(known, keys.Extra(path)...)
 	hint := input.DidYouMean(key, known)
 	if near := input.Nearest(key, known); near != "" {
 		if table.get(near) == nil {
-			d.bad[join(path, near)] = true
+			d.bad[keys.Join(path, near)] = true
 		}
-	} else if home := homeOf(key); home != "" {
+	} else if home := keys.Home(key); home != "" {
 		hint = fmt.Sprintf("write %s as %s", key, home)
 		d.bad[home] = true
 	}
-	d.fail(value.key, join(path, key), "is not a key of %s; %s", tableName(path), hint)
+	d.fail(value.key, keys.Join(path, key), "is not a key of %s; %s", tableName(path), hint)
 }
 
 func tableName(path string) string {
@@ -115,12 +84,10 @@ func tableName(path string) string {
 	return "[" + path + "]"
 }
 
-var textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
-
 // value fills one value of any type that a Config holds.
 func (d *decoder) value(v reflect.Value, n *node, path string) {
 	switch {
-	case v.CanAddr() && v.Addr().Type().Implements(textUnmarshaler):
+	case v.CanAddr() && isText(v.Addr()):
 		d.textValue(v, n, path)
 	case v.Kind() == reflect.Struct:
 		if d.want(n, path, tableNode) {
@@ -141,16 +108,22 @@ func (d *decoder) value(v reflect.Value, n *node, path string) {
 	}
 }
 
+// isText reports whether a type reads itself from text.
+func isText(v reflect.Value) bool {
+	_, ok := v.Interface().(encoding.TextUnmarshaler)
+	return ok
+}
+
 // want checks the kind of a node.
 func (d *decoder) want(n *node, path string, kind nodeKind) bool {
 	if n.kind == kind {
 		return true
 	}
 	hint := ""
-	if k, ok := findKey(path); kind == stringNode && len(k.Values) == 0 && n.text != "" {
+	if k, ok := keys.Find(path); kind == stringNode && len(k.Values) == 0 && n.text != "" {
 		hint = fmt.Sprintf("; write it in quotes, as in %q", n.text)
 	} else if ok {
-		hint = "; write " + k.example()
+		hint = "; write " + k.Example()
 	} else if kind == tableNode {
 		hint = fmt.Sprintf("; write its keys under [%s]", path)
 	}
@@ -187,7 +160,7 @@ func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
 	if !(n.fromSet && n.kind != tableNode && n.kind != arrayNode) && !d.want(n, path, stringNode) {
 		return
 	}
-	k, _ := findKey(path)
+	k, _ := keys.Find(path)
 	if len(k.Values) > 0 && !contains(k.Values, n.text) {
 		d.fail(n.at, path, "%q is not known here; %s", n.text, input.DidYouMean(n.text, k.Values))
 		return
@@ -209,8 +182,8 @@ func (d *decoder) integer(v reflect.Value, n *node, path string) {
 		d.fail(n.at, path, "%s is not an integer; write %.0f", n.text, n.float)
 		return
 	}
-	if k, _ := findKey(path); n.kind == floatNode {
-		d.fail(n.at, path, "%s is not a whole number; write %s", n.text, k.rangeText())
+	if k, _ := keys.Find(path); n.kind == floatNode {
+		d.fail(n.at, path, "%s is not a whole number; write %s", n.text, k.RangeText())
 		return
 	}
 	if !d.want(n, path, intNode) || !d.inRange(float64(n.int), n, path) {
@@ -241,18 +214,18 @@ const maxCount = 1 << 40
 // inRange checks a number against the range of its key: by default anything
 // finite that is not negative.
 func (d *decoder) inRange(x float64, n *node, path string) bool {
-	k, _ := findKey(path)
+	k, _ := keys.Find(path)
 	high := k.Max
 	if high == 0 {
 		high = maxCount
 	}
 	switch {
 	case math.IsNaN(x) || math.IsInf(x, 0):
-		d.fail(n.at, path, "%s is not a finite number; write %s", n.text, k.example())
+		d.fail(n.at, path, "%s is not a finite number; write %s", n.text, k.Example())
 	case x < 0:
-		d.fail(n.at, path, "%s is negative; write %s", n.text, k.rangeText())
+		d.fail(n.at, path, "%s is negative; write %s", n.text, k.RangeText())
 	case x < k.Min || x > high:
-		d.fail(n.at, path, "%s is out of range; write %s", n.text, k.rangeText())
+		d.fail(n.at, path, "%s is out of range; write %s", n.text, k.RangeText())
 	default:
 		return true
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 )
 
@@ -14,8 +15,8 @@ func defaults() *node { return defaultTree().clone() }
 
 var defaultTree = sync.OnceValue(func() *node {
 	var b strings.Builder
-	for i := range scenarioKeys {
-		if k := &scenarioKeys[i]; k.Default != "" {
+	for _, k := range keys.Scenario() {
+		if k.Default != "" {
 			fmt.Fprintf(&b, "%s = %s\n", k.Path, k.Default)
 		}
 	}

@@ -7,12 +7,12 @@
 // that knows where each key stands (parse.go), presets and defaults are laid
 // under it (presets.go, inherit.go), the tree is decoded into the Config
 // (decode.go), and the whole is checked for what cannot be (validate.go). All
-// problems of one file are reported together, as an [*Errors], sorted by position.
+// problems of one file are reported together, as an [*input.Errors], sorted by position.
 //
 // # Layers
 //
 // A value comes from the first of these that has it: --set, the scenario file,
-// the preset that the table names, the default of [Keys]. Presets are found
+// the preset that the table names, the default of its [keys.Key]. Presets are found
 // beside the scenario (NAME.toml, or models/NAME.toml, gpus/NAME.toml,
 // clusters/NAME.toml there) and then among the built-in ones. A preset file may
 // itself name a preset to start from, which is looked for beside that file first;

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 )
 
@@ -23,9 +24,9 @@ func treeOf(v reflect.Value) *node {
 	switch {
 	case v.Kind() == reflect.Struct:
 		n = newTable(input.Span{}, input.Span{})
-		for _, f := range fieldsOf(v.Type()) {
-			if x := treeOf(v.Field(f.index)); x.kind != arrayNode || len(x.items) > 0 {
-				n.put(f.name, x)
+		for _, f := range keys.FieldsOf(v.Type()) {
+			if x := treeOf(v.Field(f.Index)); x.kind != arrayNode || len(x.items) > 0 {
+				n.put(f.Name, x)
 			}
 		}
 	case v.Kind() == reflect.Slice:
@@ -97,7 +98,7 @@ func (n *node) writeTOML(w io.Writer, path string) error {
 	}
 	for _, k := range n.keys {
 		if v := n.sub[k]; v.kind == tableNode {
-			if err := v.writeTOML(w, join(path, k)); err != nil {
+			if err := v.writeTOML(w, keys.Join(path, k)); err != nil {
 				return err
 			}
 		}

@@ -66,13 +66,3 @@ tp = 3
 	//     tp = 3
 	//          ^
 }
-
-func ExampleExplain() {
-	keys, err := scenarios.Explain("schedule.microbatches")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(keys[0].Path, keys[0].Unit, keys[0].DefaultText())
-	// Output: schedule.microbatches micro-batches 1
-}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 	"trainsim/sim/model"
 )
@@ -34,7 +35,7 @@ type hfField struct {
 
 // ParseHF reads a Hugging Face config.json (file names it in errors) of the
 // Llama, Mistral, Mixtral, Qwen2, Qwen3 (with and without experts), DeepSeek-V2
-// and V3, Gemma, Phi-3, GPT-2, GPT-NeoX, OPT, BLOOM and BERT families. What the model cannot express is an [*Errors] that names the
+// and V3, Gemma, Phi-3, GPT-2, GPT-NeoX, OPT, BLOOM and BERT families. What the model cannot express is an [*input.Errors] that names the
 // field. The sequence length is the config's, at most 4096.
 func ParseHF(file string, text []byte) (*model.Config, error) {
 	var out input.Problems
@@ -141,7 +142,7 @@ func (h *hfConfig) countOr(def int64, key string, names ...string) int64 {
 
 func (h *hfConfig) number(key, name string) int64 {
 	raw := string(h.fields[name].raw)
-	k, _ := findKey("model." + key)
+	k, _ := keys.Find("model." + key)
 	x, err := strconv.ParseFloat(raw, 64)
 	switch {
 	case err != nil:
@@ -149,7 +150,7 @@ func (h *hfConfig) number(key, name string) int64 {
 	case x != math.Trunc(x):
 		h.fail(name, "%s is not a whole number", clip(raw))
 	case x < 1 || x > k.Max:
-		h.fail(name, "%s is out of range; it becomes %s, a number from 1 to %s", clip(raw), key, trimNumber(k.Max))
+		h.fail(name, "%s is out of range; it becomes %s, a number from 1 to %s", clip(raw), key, strconv.FormatFloat(k.Max, 'f', -1, 64))
 	default:
 		return int64(x)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Load reads a scenario: a file, or a built-in one by name with or without
-// .toml. The error is an [*Errors] with everything that is wrong.
+// .toml. The error is an [*input.Errors] with everything that is wrong.
 func Load(name string) (*job.Config, error) { return LoadWith(name, nil) }
 
 // LoadWith reads a scenario and then sets keys of it, each given as

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"strings"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 )
 
@@ -62,18 +63,9 @@ func (n *node) place(at input.Span) {
 	}
 }
 
-// CanonicalKey folds the other name of a scenario key: schedule.chunks is
-// schedule.microbatches.
-func CanonicalKey(path string) string {
-	if path == "schedule.chunks" {
-		return "schedule.microbatches"
-	}
-	return path
-}
-
 // putAt sets the value at a dotted path.
 func (l *loader) putAt(path string, value *node) {
-	path = CanonicalKey(path)
+	path = keys.Canonical(path)
 	l.unset(path)
 	parts := strings.Split(path, ".")
 	t := l.root
@@ -90,9 +82,9 @@ func (l *loader) putAt(path string, value *node) {
 
 // unset takes a key out of the tree, by either of its names.
 func (l *loader) unset(path string) {
-	if CanonicalKey(path) == "schedule.microbatches" {
+	if keys.Canonical(path) == "schedule.microbatches" {
 		l.root.table("schedule").drop("chunks")
-		path = CanonicalKey(path)
+		path = keys.Canonical(path)
 	}
 	parent, key := l.root, path
 	if i := strings.LastIndexByte(path, '.'); i >= 0 {

@@ -3,6 +3,7 @@ package scenarios
 import (
 	"io"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
@@ -41,7 +42,7 @@ func (t *Template) LoadKeeping(samples int64, fixed, sets []string) (*job.Config
 	l := t.loader()
 	l.batch = batch{samples: samples, fixed: map[string]bool{}}
 	for _, key := range fixed {
-		l.batch.fixed[CanonicalKey(key)] = true
+		l.batch.fixed[keys.Canonical(key)] = true
 	}
 	return l.load(sets)
 }

@@ -7,13 +7,14 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/memory"
+	"trainsim/scenarios/keys"
 	"trainsim/sim/gpu"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
 
 // Check says what cannot be about a job that a program made rather than a file:
-// nil, or an [*Errors] whose problems have keys and no places.
+// nil, or an [*input.Errors] whose problems have keys and no places.
 func Check(cfg *job.Config) error {
 	l := newLoader(nil)
 	l.root = newTable(input.Span{}, input.Span{})
@@ -67,20 +68,20 @@ func (l *loader) problem(key string, others []string, format string, args ...any
 // place returns where to point for a problem with some keys: the first that
 // stands in the scenario or in a --set; else where a preset says it; else the
 // header of its table, in the scenario or a preset; else the start of the scenario.
-func (l *loader) place(keys []string) input.Span {
-	for _, k := range keys {
-		if n := l.root.find(plainPath(k)); n != nil && !n.preset && n.at.Known() && n.kind != tableNode {
+func (l *loader) place(paths []string) input.Span {
+	for _, k := range paths {
+		if n := l.root.find(keys.Plain(k)); n != nil && !n.preset && n.at.Known() && n.kind != tableNode {
 			return n.at
 		}
 	}
-	for _, k := range keys {
-		if n := l.root.find(plainPath(k)); n != nil && n.at.Known() && n.kind != tableNode {
+	for _, k := range paths {
+		if n := l.root.find(keys.Plain(k)); n != nil && n.at.Known() && n.kind != tableNode {
 			return n.at
 		}
 	}
 	for _, theirs := range []bool{false, true} {
-		for _, k := range keys {
-			for path := plainPath(k); path != ""; path = parentOf(path) {
+		for _, k := range paths {
+			for path := keys.Plain(k); path != ""; path = parentOf(path) {
 				if n := l.root.find(path); n != nil && n.key.Known() && n.preset == theirs {
 					return n.key
 				}

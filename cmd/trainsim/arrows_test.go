@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 	},
 	"scenarios": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
-		"sim/job", "interconnect/topo",
+		"sim/job", "interconnect/topo", "scenarios/keys",
 	},
 	"scenarios/measured": {
 		"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input",
@@ -66,7 +66,7 @@ var arrows = map[string][]string{
 	},
 	"sim/output": {},
 	"sim/search": {
-		"sim/input", "sim/model", "schedule/kinds", "sim/account", "sim/bound", "sim/job", "sim/step", "sim/report", "scenarios",
+		"sim/input", "sim/model", "schedule/kinds", "sim/account", "sim/bound", "sim/job", "sim/step", "sim/report", "scenarios", "scenarios/keys",
 	},
 	"sim/search/journal": {"sim/input", "sim/output", "sim/report", "sim/search"},
 	"plots":              {"sim/trace", "sim/report", "plots/chart", "plots/timeline", "plots/gantt"},
@@ -74,7 +74,7 @@ var arrows = map[string][]string{
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "schedule/draw", "interconnect", "memory",
 		"memory/snapshot", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report",
 		"scenarios", "scenarios/measured", "plots", "plots/chart", "sim/report/text", "scenarios/calibrate",
-		"interconnect/nccl", "interconnect/topo", "interconnect/bench", "sim/output", "sim/search", "sim/search/journal",
+		"interconnect/nccl", "interconnect/topo", "interconnect/bench", "sim/output", "sim/search", "sim/search/journal", "scenarios/keys",
 	},
 	"plots/chart":         {"sim/trace"},
 	"plots/timeline":      {"sim", "sim/trace", "sim/report"},
@@ -83,6 +83,9 @@ var arrows = map[string][]string{
 	"sim/report/text":     {"sim/report", "sim/report/quantity"},
 	"scenarios/calibrate": {
 		"sim", "sim/gpu", "interconnect", "sim/report", "sim/report/text", "scenarios", "scenarios/measured",
+	},
+	"scenarios/keys": {
+		"sim/input", "sim/job",
 	},
 }
 

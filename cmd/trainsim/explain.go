@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"trainsim/scenarios"
+	"trainsim/scenarios/keys"
 )
 
 // newExplainCommand is `trainsim explain`.
@@ -23,22 +23,22 @@ unit and default. The end of a key will do; without a key it lists all.`,
 			if len(args) == 0 {
 				return a.listKeys()
 			}
-			var keys []scenarios.Key
+			var asked []keys.Key
 			for _, arg := range args {
-				found, err := scenarios.Explain(arg)
+				found, err := keys.Explain(arg)
 				if err != nil {
 					return usagef("%w", err)
 				}
-				keys = append(keys, found...)
+				asked = append(asked, found...)
 			}
 			if a.json {
-				return a.writeJSON(jsonKeys(keys))
+				return a.writeJSON(jsonKeys(asked))
 			}
-			for i := range keys {
+			for i := range asked {
 				if i > 0 {
 					fmt.Fprintln(a.stdout)
 				}
-				a.explain(&keys[i])
+				a.explain(&asked[i])
 			}
 			return nil
 		},
@@ -48,7 +48,7 @@ unit and default. The end of a key will do; without a key it lists all.`,
 }
 
 // explain prints one key.
-func (a *app) explain(k *scenarios.Key) {
+func (a *app) explain(k *keys.Key) {
 	fmt.Fprintf(a.stdout, "%s\n  %s\n", k.Path, k.Text)
 	line := func(what, text string) {
 		if text != "" {
@@ -64,13 +64,13 @@ func (a *app) explain(k *scenarios.Key) {
 // line each.
 func (a *app) listKeys() error {
 	if a.json {
-		return a.writeJSON(jsonKeys(append(scenarios.Keys(), scenarios.ReportKeys()...)))
+		return a.writeJSON(jsonKeys(append(keys.Scenario(), keys.Report()...)))
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	for _, part := range []struct {
 		title string
-		keys  []scenarios.Key
-	}{{"scenario", scenarios.Keys()}, {"report", scenarios.ReportKeys()}} {
+		keys  []keys.Key
+	}{{"scenario", keys.Scenario()}, {"report", keys.Report()}} {
 		fmt.Fprintf(w, "%s\n", part.title)
 		for i := range part.keys {
 			k := &part.keys[i]
@@ -89,10 +89,10 @@ type jsonKey struct {
 	Default string   `json:"default,omitempty"`
 }
 
-func jsonKeys(keys []scenarios.Key) []jsonKey {
-	out := make([]jsonKey, len(keys))
-	for i := range keys {
-		k := &keys[i]
+func jsonKeys(some []keys.Key) []jsonKey {
+	out := make([]jsonKey, len(some))
+	for i := range some {
+		k := &some[i]
 		out[i] = jsonKey{k.Path, k.Text, k.Unit, k.Values, k.DefaultText()}
 	}
 	return out
@@ -101,7 +101,7 @@ func jsonKeys(keys []scenarios.Key) []jsonKey {
 // completeKeys completes scenario keys and report fields.
 func completeKeys(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	var out []string
-	for _, k := range append(scenarios.Keys(), scenarios.ReportKeys()...) {
+	for _, k := range append(keys.Scenario(), keys.Report()...) {
 		out = append(out, k.Path)
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/scenarios"
+	"trainsim/scenarios/keys"
 	"trainsim/sim/account"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
@@ -121,7 +122,7 @@ func accountFor(cfg *job.Config, explain bool) (*memoryAccount, error) {
 // largest answers --max. The key of an evaluation that a scenario does not have
 // limits nothing.
 func (a *app) largest(ctx context.Context, cfg *job.Config, scenario string, sets []string, key string) (*search.Largest, error) {
-	full := scenarios.FullKey(key)
+	full := keys.Full(key)
 	if strings.HasPrefix(full, "evaluation.") && full != "evaluation.batches" && cfg.Evaluation.Batches == 0 {
 		return nil, usagef("--max %s: %s has no evaluation, so that %s changes nothing; write schedule.microbatch_size for the sequences of a training step, "+
 			"or add --set evaluation.batches=1", key, cfg.Name, full)

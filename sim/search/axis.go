@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"trainsim/scenarios"
+	"trainsim/scenarios/keys"
 	"trainsim/sim/report"
 )
 
@@ -21,7 +21,7 @@ func ParseAxis(text string) (report.Axis, error) {
 	if !ok || a.Key == "" {
 		return a, fmt.Errorf("%q is not key=values; write something like schedule.microbatches=4,8,16 or schedule.microbatches=2..64*2", text)
 	}
-	if err := scenarios.CheckKey(a.Key); err != nil {
+	if err := keys.Check(a.Key); err != nil {
 		return a, err
 	}
 	items, err := splitList(list)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"trainsim/scenarios"
+	"trainsim/scenarios/keys"
 	"trainsim/sim/job"
 	"trainsim/sim/report"
 )
@@ -59,7 +60,7 @@ func NewGrid(axes []report.Axis, zip []string) (*Grid, error) {
 
 // sameKey says of keys whether they are the given one, by either of its names.
 func sameKey(key string) func(string) bool {
-	return func(other string) bool { return scenarios.CanonicalKey(other) == scenarios.CanonicalKey(key) }
+	return func(other string) bool { return keys.Canonical(other) == keys.Canonical(key) }
 }
 
 // group puts the axes that advance together where the first of them stands.

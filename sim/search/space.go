@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"trainsim/scenarios"
+	"trainsim/scenarios/keys"
 	"trainsim/schedule/kinds"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
@@ -47,7 +47,7 @@ func (s *Space) SetGPUs(counts []int) error {
 // Fix lets a key of the layout have one value only. It reports false for a key
 // that no layout sets.
 func (s *Space) Fix(key, value string) (bool, error) {
-	key = scenarios.CanonicalKey(key)
+	key = keys.Canonical(key)
 	if !slices.Contains(planKeys, key) {
 		return false, nil
 	}
@@ -80,9 +80,9 @@ func (s *Space) Fix(key, value string) (bool, error) {
 
 // checkWord refuses a word that a key does not take.
 func checkWord(key, word string) error {
-	keys, err := scenarios.Explain(key)
-	if err != nil || slices.Contains(keys[0].Values, word) {
+	known, err := keys.Explain(key)
+	if err != nil || slices.Contains(known[0].Values, word) {
 		return err
 	}
-	return fmt.Errorf("%s: %q is not known here; %s", key, word, input.DidYouMean(word, keys[0].Values))
+	return fmt.Errorf("%s: %q is not known here; %s", key, word, input.DidYouMean(word, known[0].Values))
 }

@@ -1,4 +1,4 @@
-package scenarios
+package keys
 
 // synonyms are names that other programs have for keys: a misnamed key is
 // answered with ours.

@@ -1,4 +1,4 @@
-package scenarios
+package keys
 
 var clusterKeys = []Key{
 	{Path: "cluster", Text: "The machines: a preset or a gpu and its surroundings, and how many nodes. Rates are one direction's."},

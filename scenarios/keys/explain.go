@@ -1,4 +1,4 @@
-package scenarios
+package keys
 
 import (
 	"fmt"
@@ -23,17 +23,17 @@ func under(path string, keys []Key) []Key {
 	return out
 }
 
-// Keys returns every key of a scenario, table by table.
-func Keys() []Key { return slices.Clone(scenarioKeys) }
+// Scenario returns every key of a scenario, table by table.
+func Scenario() []Key { return slices.Clone(scenarioKeys) }
 
-// ReportKeys returns every field of the JSON report.
-func ReportKeys() []Key { return slices.Clone(explained[len(scenarioKeys):]) }
+// Report returns every field of the JSON report.
+func Report() []Key { return slices.Clone(explained[len(scenarioKeys):]) }
 
 // Explain returns the entries for a scenario key or a report field: its full
 // path, or the end of one, which may fit several. The error of an unknown key
 // names the nearest one.
 func Explain(key string) ([]Key, error) {
-	want := plainPath(strings.TrimSpace(key))
+	want := Plain(strings.TrimSpace(key))
 	var exact, ends []Key
 	for _, k := range explained {
 		switch {
@@ -55,24 +55,24 @@ func Explain(key string) ([]Key, error) {
 	return nil, fmt.Errorf("%q is no scenario key and no report field; %s", key, nearestKey(want))
 }
 
-// FullKey returns the path of a scenario key that is given without its table, as
+// Full returns the path of a scenario key that is given without its table, as
 // in microbatch_size; anything else as it is.
-func FullKey(key string) string {
+func Full(key string) string {
 	if strings.Contains(key, ".") {
 		return key
 	}
-	if home := homeOf(key); home != "" {
+	if home := Home(key); home != "" {
 		return home
 	}
 	return key
 }
 
-// CheckKey refuses a key that no scenario has, with the nearest one.
-func CheckKey(path string) error {
+// Check refuses a key that no scenario has, with the nearest one.
+func Check(path string) error {
 	if knownKey(path) {
 		return nil
 	}
-	if home := homeOf(path[strings.LastIndexByte(path, '.')+1:]); home != "" {
+	if home := Home(path[strings.LastIndexByte(path, '.')+1:]); home != "" {
 		return fmt.Errorf("%s is not a key of a scenario; write %s", path, home)
 	}
 	var all []string
@@ -88,12 +88,12 @@ func knownKey(path string) bool {
 	parent := ""
 	for part := range strings.SplitSeq(path, ".") {
 		if t.Kind() == reflect.Struct {
-			if i := slices.IndexFunc(fieldsOf(t), func(f field) bool { return f.name == part }); i >= 0 {
-				t, parent = t.Field(fieldsOf(t)[i].index).Type, join(parent, part)
+			if i := slices.IndexFunc(FieldsOf(t), func(f Field) bool { return f.Name == part }); i >= 0 {
+				t, parent = t.Field(FieldsOf(t)[i].Index).Type, Join(parent, part)
 				continue
 			}
 		}
-		return slices.Contains(extraKeys[parent], part) && join(parent, part) == path
+		return slices.Contains(extraKeys[parent], part) && Join(parent, part) == path
 	}
 	return true
 }
@@ -101,17 +101,17 @@ func knownKey(path string) bool {
 // fromStruct explains a key of a device or cluster that has no entry of its
 // own, as fitted parameters, by its table's entry.
 func fromStruct(path string) (Key, bool) {
-	if !slices.Contains(configPaths(), path) {
+	if !slices.Contains(Paths(), path) {
 		return Key{}, false
 	}
-	k, _ := findKey(path)
+	k, _ := Find(path)
 	return k, k.Text != ""
 }
 
 // nearestKey suggests a key for a misspelt one: of its table when the table is
 // right, else by the last part or the whole path.
 func nearestKey(want string) string {
-	if home := homeOf(want[strings.LastIndexByte(want, '.')+1:]); home != "" {
+	if home := Home(want[strings.LastIndexByte(want, '.')+1:]); home != "" {
 		return fmt.Sprintf("did you mean %q?", home)
 	}
 	byEnd := map[string]string{}

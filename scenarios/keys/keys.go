@@ -1,4 +1,4 @@
-package scenarios
+package keys
 
 import (
 	"fmt"
@@ -29,8 +29,8 @@ func (k *Key) DefaultText() string {
 	return k.Default
 }
 
-// example returns something that may be written for the key.
-func (k *Key) example() string {
+// Example returns something that may be written for the key.
+func (k *Key) Example() string {
 	switch {
 	case len(k.Values) > 0:
 		return input.OneOf(k.Values)
@@ -46,8 +46,8 @@ func (k *Key) example() string {
 	return "a value that fits (see trainsim explain " + k.Path + ")"
 }
 
-// rangeText says which numbers the key takes.
-func (k *Key) rangeText() string {
+// RangeText says which numbers the key takes.
+func (k *Key) RangeText() string {
 	if k.Max == 0 {
 		return "a number of at least " + trimNumber(k.Min)
 	}
@@ -57,7 +57,8 @@ func (k *Key) rangeText() string {
 func trimNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // scenarioKeys is every key of a scenario, table by table.
-var scenarioKeys = slices.Concat(generalKeys, modelKeys, parallelKeys, scheduleKeys, trainingKeys, clusterKeys, gpuKeys, ncclKeys, faultKeys, loraKeys, dataKeys, evaluationKeys)
+var scenarioKeys = slices.Concat(generalKeys, modelKeys, parallelKeys, scheduleKeys, trainingKeys,
+	clusterKeys, gpuKeys, ncclKeys, faultKeys, loraKeys, dataKeys, evaluationKeys)
 
 var keyIndex = indexKeys(scenarioKeys)
 
@@ -69,10 +70,10 @@ func indexKeys(keys []Key) map[string]int {
 	return m
 }
 
-// findKey returns the entry of a key; of a key without an entry of its own, as
+// Find returns the entry of a key; of a key without an entry of its own, as
 // the fitted parameters of a device, it returns the entry of its table.
-func findKey(path string) (Key, bool) {
-	path = plainPath(path)
+func Find(path string) (Key, bool) {
+	path = Plain(path)
 	if i, ok := keyIndex[path]; ok {
 		return scenarioKeys[i], true
 	}
@@ -88,8 +89,8 @@ func findKey(path string) (Key, bool) {
 	}
 }
 
-// plainPath drops array indices: "gpu.gemm.tiles[2].m" is "gpu.gemm.tiles.m".
-func plainPath(path string) string {
+// Plain drops array indices: "gpu.gemm.tiles[2].m" is "gpu.gemm.tiles.m".
+func Plain(path string) string {
 	for {
 		i := strings.IndexByte(path, '[')
 		j := strings.IndexByte(path, ']')
@@ -100,8 +101,10 @@ func plainPath(path string) string {
 	}
 }
 
-// extraKeys are the keys of a table that the Config does not hold, because they
+// Extra returns the keys of a table that the Config does not hold, because they
 // name something that is read in their place.
+func Extra(table string) []string { return extraKeys[table] }
+
 var extraKeys = map[string][]string{
 	"model":    {"preset", "hf_config"},
 	"gpu":      {"preset"},
@@ -109,9 +112,9 @@ var extraKeys = map[string][]string{
 	"schedule": {"chunks"},
 }
 
-// homeOf returns the full path of a key that stands in the wrong table or goes
+// Home returns the full path of a key that stands in the wrong table or goes
 // by another program's name for it; "" when there is none, or more than one.
-func homeOf(key string) string {
+func Home(key string) string {
 	if home, ok := synonyms[strings.ToLower(strings.ReplaceAll(key, "-", "_"))]; ok {
 		return home
 	}
@@ -126,4 +129,13 @@ func homeOf(key string) string {
 		}
 	}
 	return home
+}
+
+// Canonical folds the other name of a scenario key: schedule.chunks is
+// schedule.microbatches.
+func Canonical(path string) string {
+	if path == "schedule.chunks" {
+		return "schedule.microbatches"
+	}
+	return path
 }

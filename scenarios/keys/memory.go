@@ -1,4 +1,4 @@
-package scenarios
+package keys
 
 var loraKeys = []Key{
 	{Path: "lora", Text: "Low-rank adaptation: the model is frozen and adapters are trained. Off while rank is 0."},

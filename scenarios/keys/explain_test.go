@@ -1,4 +1,4 @@
-package scenarios
+package keys
 
 import (
 	"encoding/json"
@@ -17,14 +17,14 @@ import (
 // one; and there is no entry for what is not there.
 func TestEveryKeyIsExplained(t *testing.T) {
 	paths := map[string]bool{}
-	for _, path := range configPaths() {
+	for _, path := range Paths() {
 		paths[path] = true
-		k, own := findKey(path)
+		k, own := Find(path)
 		assert.NotEmpty(t, k.Text, path)
 		if !strings.HasPrefix(path, "gpu.") && !strings.HasPrefix(path, "cluster.") {
 			assert.True(t, own, "%s has no entry of its own", path)
 		}
-		for ; path != ""; path = parentOf(path) {
+		for ; path != ""; path = path[:max(strings.LastIndexByte(path, '.'), 0)] {
 			paths[path] = true
 		}
 	}
@@ -33,7 +33,7 @@ func TestEveryKeyIsExplained(t *testing.T) {
 			paths[table+"."+key] = true
 		}
 	}
-	for _, k := range Keys() {
+	for _, k := range Scenario() {
 		assert.True(t, paths[k.Path], "%s is explained but is no key", k.Path)
 	}
 }
@@ -43,7 +43,7 @@ func TestEveryReportFieldIsExplained(t *testing.T) {
 	fields := map[string]bool{}
 	jsonPaths(reflect.TypeFor[report.Report](), "", fields)
 	known := map[string]bool{}
-	for _, k := range ReportKeys() {
+	for _, k := range Report() {
 		known[k.Path] = true
 		assert.True(t, fields[k.Path], "%s is explained but is no field", k.Path)
 		assert.True(t, strings.HasSuffix(k.Text, "."), k.Path)
@@ -68,13 +68,13 @@ func jsonPaths(t reflect.Type, path string, out map[string]bool) {
 			panic(fmt.Sprintf("%v does not marshal to an object: %v", t, err))
 		}
 		for key := range keys {
-			out[join(path, key)] = true
+			out[Join(path, key)] = true
 		}
 		return
 	}
 	for i := range t.NumField() {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		full := join(path, name)
+		full := Join(path, name)
 		out[full] = true
 		jsonPaths(t.Field(i).Type, full, out)
 	}
@@ -114,39 +114,12 @@ func TestExplain(t *testing.T) {
 	}
 }
 
-func TestDefaultsAreValid(t *testing.T) {
-	root := defaults()
-	for _, k := range Keys() {
-		if k.Default == "" {
-			continue
-		}
-		n := root.find(k.Path)
-		require.NotNil(t, n, k.Path)
-		if len(k.Values) > 0 {
-			assert.Contains(t, k.Values, n.text, k.Path)
-		}
-		assert.False(t, n.at.Known(), "defaults stand nowhere")
+func ExampleExplain() {
+	keys, err := Explain("schedule.microbatches")
+	if err != nil {
+		fmt.Println(err)
+		return
 	}
-}
-
-func TestList(t *testing.T) {
-	kinds := ListKinds()
-	assert.Equal(t, []string{"clusters", "gpus", "models", "scenarios"}, kinds)
-	for _, kind := range kinds {
-		entries, err := List(kind)
-		require.NoError(t, err)
-		require.NotEmpty(t, entries)
-		for _, e := range entries {
-			assert.NotEmpty(t, e.Description, e.Name)
-			text, err := Source(kind, e.Name)
-			require.NoError(t, err)
-			assert.Contains(t, string(text), e.Description)
-		}
-	}
-	_, err := List("model")
-	assert.ErrorContains(t, err, `did you mean "models"?`)
-	_, err = Source("models", "llama-2-7")
-	assert.ErrorContains(t, err, `did you mean "llama-2-7b"?`)
-	_, err = Source("gpu", "x")
-	assert.ErrorContains(t, err, `did you mean "gpus"?`)
+	fmt.Println(keys[0].Path, keys[0].Unit, keys[0].DefaultText())
+	// Output: schedule.microbatches micro-batches 1
 }
