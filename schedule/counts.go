@@ -6,9 +6,10 @@ import (
 	"strings"
 )
 
-// maxActions bounds the actions of one program, so that a slip in a count is
-// an error and not an exhausted machine (8 bytes each: 1 GiB).
-const maxActions = 1 << 27
+// MaxActions bounds the actions of one program, three for each micro-batch on
+// each chunk of each rank, so that a slip in a count is an error and not an
+// exhausted machine: to build, check and execute one takes about 55 bytes each.
+const MaxActions = 1 << 23
 
 // maxChunks bounds the model chunks a rank; Action.Chunk has 16 bits.
 const maxChunks = 1 << 14
@@ -16,7 +17,7 @@ const maxChunks = 1 << 14
 // CountError says that a schedule cannot take a count.
 type CountError struct {
 	Kind    string // canonical name of the schedule
-	Count   string // which count: "microbatches", "ranks", "virtual stages", "group size", ...
+	Count   string // "microbatches", "ranks", "virtual stages", "group size", "memory cap" or "batches"
 	Got     int
 	Rule    string // the rule that Got breaks
 	Nearest []int  // the nearest counts that the schedule can take, ascending; may be empty
@@ -90,6 +91,9 @@ func (req *Request) check() error {
 	if req.WeightShare == 0 {
 		req.WeightShare = 1
 	}
+	if err := req.checkCosts(); err != nil {
+		return err
+	}
 	return req.checkSize()
 }
 
@@ -107,7 +111,7 @@ func (req *Request) checkChunks() error {
 	return nil
 }
 
-func (req *Request) checkSize() error {
+func (req *Request) checkCosts() error {
 	name := req.Kind.Name
 	if req.GroupSize < 0 || req.MemoryCap < 0 || req.Batches < 0 {
 		return fmt.Errorf("schedule %s: group size, memory cap and batches are at least 0, where 0 is the schedule's default", name)
@@ -115,9 +119,23 @@ func (req *Request) checkSize() error {
 	if !(req.WeightShare >= 0 && req.WeightShare <= 1) {
 		return fmt.Errorf("schedule %s: weight share %g; write a share of the activations between 0 and 1", name, req.WeightShare)
 	}
-	size := 3 * float64(req.Ranks) * float64(req.Microbatches) * float64(req.VirtualStages) * float64(max(1, req.Batches))
-	if size > maxActions {
-		return fmt.Errorf("schedule %s: %d ranks, %d micro-batches and %d chunks are %.3g actions; a program holds at most %d", name, req.Ranks, req.Microbatches, req.VirtualStages, size, maxActions)
+	return nil
+}
+
+// checkSize refuses the first count that makes the program too large.
+func (req *Request) checkSize() error {
+	room := MaxActions / 3
+	for _, c := range []struct {
+		count string
+		n     int
+	}{
+		{"virtual stages", req.VirtualStages}, {"batches", max(1, req.Batches)}, {"ranks", req.Ranks}, {"microbatches", req.Microbatches},
+	} {
+		if c.n > room {
+			rule := fmt.Sprintf("at most %d beside the other counts, as a schedule has up to %d actions", room, MaxActions)
+			return &CountError{Kind: req.Kind.Name, Count: c.count, Got: c.n, Rule: rule, Nearest: []int{room}}
+		}
+		room /= c.n
 	}
 	return nil
 }

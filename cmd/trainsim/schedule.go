@@ -46,7 +46,8 @@ every rank does when, under idealised costs: each action takes --cost, and what
 it sends to another rank arrives --latency after its end.
 
 Costs are those of one model chunk: with two chunks a rank, halve them to
-compare with a schedule of one. "trainsim list schedules" shows the kinds.
+compare with a schedule of one. "trainsim list schedules" shows the kinds. A
+schedule has up to 8388608 actions, three for each micro-batch on each chunk.
 
 Formats: text (times and a Gantt chart), lists (each rank's actions), comm (with
 sends and receives as --system orders them), json, csv (torch's notation),
@@ -132,11 +133,21 @@ func (f *scheduleFlags) resolve(a *app) error {
 // countFlags are the flags that a schedule read from a file has no use for.
 var countFlags = []string{"pp", "microbatches", "virtual-stages", "group", "memory-cap", "weight-share", "batches", "system"}
 
+// countFlag names the flag of each count that a schedule can refuse.
+var countFlag = map[string]string{
+	"ranks": "pp", "microbatches": "microbatches", "virtual stages": "virtual-stages", "group size": "group",
+	"memory cap": "memory-cap", "batches": "batches",
+}
+
 // program builds the named schedule or reads it from a file.
 func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*schedule.Program, error) {
 	if name != "-" && !strings.HasSuffix(name, ".csv") {
 		p, err := kinds.Build(cmd.Context(), name, f.options)
-		if err != nil {
+		var count *schedule.CountError
+		switch {
+		case errors.As(err, &count):
+			return nil, usagef("--%s: %w", countFlag[count.Count], err)
+		case err != nil:
 			return nil, usagef("%w%s", err, f.suggestKind(name))
 		}
 		return p, nil

@@ -111,8 +111,11 @@ func TestScheduleErrors(t *testing.T) {
 	}{
 		{"zb-h3", exitUsage, `unknown schedule "zb-h3"`},
 		{"dualpip", exitUsage, `did you mean "dualpipe"?`},
-		{"dualpipe --pp 3", exitUsage, "ranks = 3: even: a rank shares its two stages with the one opposite; write 2 or 4"},
-		{"interleaved -m 11", exitUsage, "microbatches = 11"},
+		{"dualpipe --pp 3", exitUsage, "--pp: schedule dualpipe: ranks = 3: even: a rank shares its two stages with the one opposite; write 2 or 4"},
+		{"interleaved -m 11", exitUsage, "--microbatches: schedule interleaved: microbatches = 11"},
+		{"zb-v --pp 4096 -m 4096", exitUsage, "--microbatches: schedule zb-v: microbatches = 4096: at most 341 beside the other counts, " +
+			"as a schedule has up to 8388608 actions; write 341"},
+		{"zb-v --pp 10000000", exitUsage, "--pp: schedule zb-v: ranks = 10000000: at most 1398101"},
 		{"1f1b --system torch -m 3", exitUsage, "microbatches = 3: at least 4"},
 		{"1f1b --system pytorch", exitUsage, `unknown system "pytorch"`},
 		{"1f1b --format jsn", exitUsage, `did you mean "json"?`},

@@ -47,11 +47,12 @@ func TestCountErrorText(t *testing.T) {
 func TestOptionsAreBounded(t *testing.T) {
 	base := schedule.Options{Ranks: 4, Microbatches: 8}
 	for name, change := range map[string]func(o *schedule.Options){
-		"a program holds at most":  func(o *schedule.Options) { o.Microbatches = 1 << 30 },
-		"between 1 and 16384":      func(o *schedule.Options) { o.VirtualStages = 1 << 20 },
-		"are at least 0":           func(o *schedule.Options) { o.GroupSize = -1 },
-		"weight share 2":           func(o *schedule.Options) { o.WeightShare = 2 },
-		"a step has a micro-batch": func(o *schedule.Options) { o.Microbatches = -3 },
+		"microbatches = 1073741824: at most 349525 beside the other counts, as a schedule has up to 8388608 actions; write 349525": func(o *schedule.Options) { o.Microbatches = 1 << 30 },
+		"ranks = 1073741824: at most 1398101 ": func(o *schedule.Options) { o.Ranks = 1 << 30 },
+		"between 1 and 16384":                  func(o *schedule.Options) { o.VirtualStages = 1 << 20 },
+		"are at least 0":                       func(o *schedule.Options) { o.GroupSize = -1 },
+		"weight share 2":                       func(o *schedule.Options) { o.WeightShare = 2 },
+		"a step has a micro-batch":             func(o *schedule.Options) { o.Microbatches = -3 },
 	} {
 		o := base
 		change(&o)
