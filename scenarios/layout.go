@@ -213,7 +213,9 @@ func (l *loader) readCSV(cfg *job.Config) *schedule.Program {
 	}
 	p, err := schedule.ParseCSV(strings.NewReader(s.CSV), name)
 	switch {
-	case err != nil:
+	case p == nil && errors.Is(err, schedule.ErrDeadlock): // valid, but no rank could run it
+		return nil
+	case p == nil:
 		l.problem(key, nil, "%v", err)
 		return nil
 	case p.Ranks != cfg.Parallel.PP:

@@ -1,9 +1,14 @@
 package schedule
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
+
+// ErrDeadlock is what a deadlock wraps: ranks that run their lists in order wait
+// for each other, or one for itself, for ever.
+var ErrDeadlock = errors.New("deadlock")
 
 // CheckError says why a program cannot run and where that is first seen.
 type CheckError struct {
@@ -11,13 +16,21 @@ type CheckError struct {
 	Index    int    // position in its list; the list's length where something is missing
 	Token    string // the action, as a token
 	Reason   string // what is wrong with it
-	Deadlock bool   // ranks that run their lists in order would wait for ever
+	Deadlock bool   // the error wraps ErrDeadlock
 	Steps    bool   // Index counts sends and receives too (see Program.LowerAs)
 }
 
 // Error names the rank, the action and the reason.
 func (e *CheckError) Error() string {
 	return fmt.Sprintf("schedule: rank %d, action %d (%s): %s", e.Rank, e.Index, e.Token, e.Reason)
+}
+
+// Unwrap returns ErrDeadlock where it is one.
+func (e *CheckError) Unwrap() error {
+	if e.Deadlock {
+		return ErrDeadlock
+	}
+	return nil
 }
 
 // Marks that checking leaves on a cell (one stage and one micro-batch).
@@ -57,26 +70,33 @@ func needs(op Op) uint8 {
 // in a circle. The error is a *CheckError that names the first offending rank
 // and action.
 func (p *Program) Check() error {
+	_, err := p.check()
+	return err
+}
+
+// check is Check. runs reports whether every rank could run its list if only
+// its inputs came: then a simulation of the program shows the deadlock.
+func (p *Program) check() (runs bool, err error) {
 	if err := p.checkShape(); err != nil {
-		return err
+		return false, err
 	}
 	w := newWiring(p)
 	state := make([]uint8, w.cells)
 	for r := range p.Lists {
 		if err := p.checkList(w, state, r); err != nil {
-			return err
+			return false, err
 		}
 	}
 	for r := range p.Lists {
 		if err := p.checkComplete(w, state, r); err != nil {
-			return err
+			return false, err
 		}
 	}
 	clear(state)
 	if err := p.checkOrder(w, state); err != nil {
-		return err
+		return true, err
 	}
-	return p.checkSteps()
+	return false, p.checkSteps()
 }
 
 // checkShape refuses counts that contradict each other.

@@ -16,7 +16,11 @@ import (
 // (SEND_F, RECV_F, SEND_B, RECV_B). UNSHARD, RESHARD and REDUCE_GRAD are read
 // over, and lines that begin with # are comments. The placement follows from
 // the stages of each row. name is used in errors, which are [*input.Problem]
-// unless the reader fails; their line is the row and their column the cell. The program is checked as Check does.
+// unless the reader fails; their line is the row and their column the cell.
+//
+// The program is checked as Check does. One whose ranks wait for each other in a
+// circle comes beside the error, an ErrDeadlock, so that a simulation can show
+// how far it gets.
 func ParseCSV(r io.Reader, name string) (*Program, error) {
 	f := &file{name: name}
 	if err := f.read(r); err != nil {
@@ -29,10 +33,14 @@ func ParseCSV(r io.Reader, name string) (*Program, error) {
 	if err := f.fill(p); err != nil {
 		return nil, err
 	}
-	if err := p.Check(); err != nil {
-		return nil, f.locate(err)
+	runs, err := p.check()
+	switch {
+	case err == nil:
+		return p, nil
+	case runs:
+		return p, f.locate(err)
 	}
-	return p, nil
+	return nil, f.locate(err)
 }
 
 // file is a parsed file: the cells of each row.

@@ -54,7 +54,7 @@ var arrows = map[string][]string{
 		"sim/account",
 	},
 	"sim/report": {
-		"sim", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report/quantity",
+		"sim", "schedule", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report/quantity",
 	},
 	"scenarios": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",

@@ -7,9 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"trainsim/schedule"
 	"trainsim/sim/input"
 	"trainsim/sim/output"
-	"trainsim/sim/step"
 )
 
 // Exit codes of the command.
@@ -61,7 +61,7 @@ func (a *app) exitCode(err error) int {
 		return c.code
 	case errors.As(err, &invalid), errors.As(err, &bad):
 		return exitInput
-	case errors.Is(err, step.ErrDeadlock):
+	case errors.Is(err, schedule.ErrDeadlock):
 		return exitUnrunnable
 	case !a.started: // cobra refused the arguments
 		return exitUsage

@@ -11,6 +11,7 @@ import (
 
 	"trainsim/plots/chart"
 	"trainsim/scenarios"
+	"trainsim/schedule"
 	"trainsim/sim/job"
 	"trainsim/sim/report"
 	"trainsim/sim/report/text"
@@ -143,7 +144,7 @@ func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run
 	}
 	start := time.Now()
 	res, err := step.Simulate(ctx, j, step.Options{MaxEvents: r.maxEvents, Fold: r.folds(j)})
-	if err != nil && (res == nil || !errors.Is(err, step.ErrDeadlock)) {
+	if err != nil && (res == nil || !errors.Is(err, schedule.ErrDeadlock)) {
 		return nil, nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
 	wall := time.Since(start).Seconds()

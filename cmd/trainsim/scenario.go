@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/scenarios"
+	"trainsim/schedule"
 	"trainsim/sim/account"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
@@ -84,7 +85,10 @@ func (a *app) loadAll(names, sets []string) ([]*job.Config, error) {
 // fault: it combines things that exist into something that does not.
 func build(cfg *job.Config) (*job.Job, error) {
 	j, err := job.Build(cfg, account.Peaks)
-	if err != nil {
+	switch {
+	case errors.Is(err, schedule.ErrDeadlock):
+		return nil, unrunnable(fmt.Errorf("%s: %w", cfg.Name, err))
+	case err != nil:
 		return nil, badInput(fmt.Errorf("%s: %w", cfg.Name, err))
 	}
 	return j, nil

@@ -162,9 +162,8 @@ func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*sched
 		return nil, unreadable(name, err)
 	}
 	p, err := schedule.ParseCSV(strings.NewReader(string(data)), name)
-	var stuck *schedule.CheckError
 	switch {
-	case errors.As(err, &stuck) && stuck.Deadlock:
+	case errors.Is(err, schedule.ErrDeadlock):
 		return nil, unrunnable(err)
 	case err != nil:
 		return nil, badInput(err)

@@ -145,6 +145,43 @@ func TestScheduleErrors(t *testing.T) {
 	}
 }
 
+// A schedule that deadlocks is a valid one that cannot run: exit code 4, and the
+// run's report says how far it got. What is no schedule is an invalid input.
+func TestDeadlockedSchedules(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, c := range map[string]struct {
+		rows [2]string
+		code int
+		want string
+	}{
+		"circle": {[2]string{"0F0,0B0,0F1,0B1", "1F0,1F1,1B0,1B1"}, exitUnrunnable, "in B0 waits for a message"},
+		"itself": {[2]string{"0B0,0F0,0F1,0B1", "1F0,1B0,1F1,1B1"}, exitUnrunnable, "comes before its own F"},
+		"twice":  {[2]string{"0F0,0F0,0B0,0F1,0B1", "1F0,1B0,1F1,1B1"}, exitInput, "runs a second time"},
+	} {
+		require.NoError(t, os.WriteFile(name+".csv", []byte(c.rows[0]+"\n"+c.rows[1]+"\n"), 0o666))
+		require.NoError(t, os.WriteFile(name+".toml", []byte(`name = "`+name+`"
+[model]
+preset = "gpt2-124m"
+seq_len = 1024
+[cluster]
+preset = "dgx-a100"
+nodes = 1
+[parallel]
+pp = 2
+dp = 4
+[schedule]
+kind = "csv"
+microbatches = 2
+file = "`+name+`.csv"
+`), 0o666))
+		assert.Equal(t, c.code, trainsim("schedule", name+".csv").code, name)
+		r := trainsim("run", name+".toml", "--no-plots", "--json")
+		assert.Equal(t, c.code, r.code, name)
+		assert.Contains(t, r.stderr, c.want)
+		assert.Equal(t, name == "circle", strings.Contains(r.stdout, `"deadlock": "deadlock at `), name)
+	}
+}
+
 // Every schedule that list shows can be drawn with the defaults.
 func TestEveryScheduleDraws(t *testing.T) {
 	t.Chdir(t.TempDir())

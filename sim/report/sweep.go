@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"trainsim/schedule"
 	"trainsim/sim/step"
 )
 
@@ -70,7 +71,7 @@ func (r *SweepRow) Fill(res *step.Result) {
 // Fail notes why a run came to no end.
 func (r *SweepRow) Fail(err error) {
 	r.Outcome, r.Reason = OutcomeFailed, strings.ReplaceAll(err.Error(), "\n", "; ")
-	if errors.Is(err, step.ErrDeadlock) {
+	if errors.Is(err, schedule.ErrDeadlock) {
 		r.Outcome = OutcomeDeadlock
 	}
 }

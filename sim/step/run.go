@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"trainsim/schedule"
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/code"
@@ -22,9 +23,6 @@ func Timed(ctx context.Context, j *job.Job, o Options) (*Result, error) {
 	}
 	return res, err
 }
-
-// ErrDeadlock reports that simulated time cannot advance though work is left.
-var ErrDeadlock = errors.New("deadlock")
 
 // Options say how a job is run.
 type Options struct {
@@ -103,7 +101,7 @@ func Run(ctx context.Context, c *job.Config, o Options) (*Result, error) {
 }
 
 // Simulate simulates one steady step of the job. With faults it simulates the
-// healthy cluster as well, to know what they cost. With an ErrDeadlock it
+// healthy cluster as well, to know what they cost. With a schedule.ErrDeadlock it
 // returns what was done until then.
 func Simulate(ctx context.Context, j *job.Job, o Options) (*Result, error) {
 	accounts, err := account.ReplayUntil(ctx, j, !o.NoRecording)
@@ -145,7 +143,7 @@ func simulate(ctx context.Context, j *job.Job, o Options, accounts []account.Ran
 			return nil, err
 		}
 	}
-	if err := m.run(ctx); err != nil && !errors.Is(err, ErrDeadlock) {
+	if err := m.run(ctx); err != nil && !errors.Is(err, schedule.ErrDeadlock) {
 		return nil, err
 	} else {
 		return m.result(), err
@@ -168,7 +166,8 @@ func (m *machine) deadlock() error {
 		name := m.job.Compiler.Names[rs.script[rs.action].Name]
 		fmt.Fprintf(&b, "\n  rank %d (stage %d) in %s waits for %s", m.folding.rank(int32(r)), m.stageOf(int32(r)), name, m.waitsFor(rs))
 	}
-	return fmt.Errorf("%w at %v: %d of %d ranks are not done%s", ErrDeadlock, m.engine.Now(), len(m.ranks)-m.done, len(m.ranks), b.String())
+	return fmt.Errorf("%w at %v: %d of %d ranks are not done%s",
+		schedule.ErrDeadlock, m.engine.Now(), len(m.ranks)-m.done, len(m.ranks), b.String())
 }
 
 func (m *machine) waitsFor(rs *rankState) string {
