@@ -5,7 +5,7 @@
 // [Load] takes the path of a scenario or the name of a built-in one and returns
 // a [job.Config]. A file goes through four stations: it is parsed into a tree
 // that knows where each key stands (parse.go), presets and defaults are laid
-// under it (presets.go, inherit.go), the tree is decoded into the Config
+// under it (presets.go, inherit.go, import.go), the tree is decoded into the Config
 // (decode.go), and the whole is checked for what cannot be (validate.go). All
 // problems of one file are reported together, as an [*input.Errors], sorted by position.
 //

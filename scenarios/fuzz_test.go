@@ -57,18 +57,3 @@ func FuzzSet(f *testing.F) {
 		}
 	})
 }
-
-// FuzzHFConfig: no text makes the reader panic, and what is accepted describes
-// a transformer with parameters.
-func FuzzHFConfig(f *testing.F) {
-	seed(f, "testdata/hf/*.json")
-	f.Fuzz(func(t *testing.T, text []byte) {
-		m, err := ParseHF("config.json", text)
-		if err != nil {
-			require.NotEmpty(t, err.Error())
-			return
-		}
-		require.NoError(t, m.Validate())
-		require.Positive(t, m.Parameters())
-	})
-}

@@ -29,7 +29,7 @@ func (l *loader) resolve() {
 	l.aliases()
 	l.tables()
 	l.preset("model", "models")
-	l.hfConfig()
+	l.imports()
 	l.preset("cluster", "clusters")
 	l.gpuPreset()
 	l.slots()

@@ -58,7 +58,7 @@ var arrows = map[string][]string{
 	},
 	"scenarios": {
 		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
-		"sim/job", "interconnect/topo", "scenarios/keys",
+		"sim/job", "interconnect/topo", "scenarios/keys", "scenarios/importers",
 	},
 	"scenarios/measured": {
 		"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input",
@@ -86,6 +86,9 @@ var arrows = map[string][]string{
 	},
 	"scenarios/keys": {
 		"sim/input", "sim/job",
+	},
+	"scenarios/importers": {
+		"sim/input", "sim/model", "scenarios/keys",
 	},
 }
 

@@ -1,4 +1,4 @@
-package scenarios
+package importers
 
 import "trainsim/sim/model"
 

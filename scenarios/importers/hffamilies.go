@@ -1,4 +1,4 @@
-package scenarios
+package importers
 
 import "trainsim/sim/model"
 
@@ -26,9 +26,10 @@ var hfFamilies = map[string]func(*hfConfig, *model.Config){
 }
 
 var (
-	gated  = map[string]model.MLP{"silu": model.SwiGLU, "swish": model.SwiGLU}
-	geglu  = map[string]model.MLP{"gelu": model.GeGLU, "gelu_pytorch_tanh": model.GeGLU, "gelu_new": model.GeGLU}
-	gelu   = map[string]model.MLP{"gelu": model.GELU, "gelu_new": model.GELU, "gelu_fast": model.GELU, "gelu_pytorch_tanh": model.GELU, "relu": model.ReLU}
+	gated = map[string]model.MLP{"silu": model.SwiGLU, "swish": model.SwiGLU}
+	geglu = map[string]model.MLP{"gelu": model.GeGLU, "gelu_pytorch_tanh": model.GeGLU, "gelu_new": model.GeGLU}
+	gelu  = map[string]model.MLP{"gelu": model.GELU, "gelu_new": model.GELU, "gelu_fast": model.GELU,
+		"gelu_pytorch_tanh": model.GELU, "relu": model.ReLU}
 	relued = map[string]model.MLP{"relu": model.ReLU, "gelu": model.GELU}
 )
 
