@@ -11,6 +11,7 @@ import (
 	"trainsim/scenarios"
 	"trainsim/sim/account"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // simulate runs a built-in scenario with overrides.
@@ -60,7 +61,7 @@ func TestStaticMemory(t *testing.T) {
 func bubble(r *step.Result) float64 {
 	var idle float64
 	for _, s := range r.Stages {
-		idle += (s.Warmup + s.Cooldown + s.Imbalance + s.PP).Seconds()
+		idle += (s.Warmup + s.Cooldown + s.Imbalance + s.Comm[trace.PP]).Seconds()
 	}
 	return idle / float64(len(r.Stages)) / r.StepTime.Seconds()
 }
@@ -80,7 +81,7 @@ func TestDataParallelOnPCIe(t *testing.T) {
 		return samplesPerSecond(simulate(t, name, "cluster.gpus_per_node=1", "parallel.dp=1"))
 	}
 	one, four := simulate(t, "ddp8-small-pcie"), simulate(t, "ddp8-small-pcie-accum4")
-	assert.Greater(t, one.Stages[0].DP.Seconds()/one.StepTime.Seconds(), 0.4)
+	assert.Greater(t, one.Stages[0].Comm[trace.DP].Seconds()/one.StepTime.Seconds(), 0.4)
 	assert.InDelta(t, 3, samplesPerSecond(one)/single("ddp8-small-pcie"), 1.2)
 	assert.Greater(t, samplesPerSecond(four)/single("ddp8-small-pcie-accum4"), 6.0)
 }

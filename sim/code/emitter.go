@@ -93,9 +93,9 @@ func (e *Emitter) op(op *model.Op, h Hooks) {
 		e.Used[slot] = false
 		e.Add(Instr{Kind: WaitSlot, Slot: slot, Name: e.Name(op.Name)})
 	case model.Receive:
-		e.Add(Instr{Kind: Receive, What: trace.CommPP, Name: e.Name(op.Name), Host: e.Host.HandOff})
+		e.Add(Instr{Kind: Receive, What: trace.PP.Kind(), Name: e.Name(op.Name), Host: e.Host.HandOff})
 	case model.Send:
-		e.Add(Instr{Kind: Send, What: trace.CommPP, Name: e.Name(op.Name), Host: e.Host.HandOff})
+		e.Add(Instr{Kind: Send, What: trace.PP.Kind(), Name: e.Name(op.Name), Host: e.Host.HandOff})
 	case model.HostSync:
 		e.Add(Instr{Kind: SyncHost, Host: e.Host.Sync, Name: e.Name(op.Name)})
 	case model.ParamsNeeded:
@@ -138,16 +138,17 @@ func (e *Emitter) Finish() {
 	}
 }
 
-// GroupKinds says what the time of a group's collectives is booked to.
-var GroupKinds = [model.NumGroups]trace.Kind{
-	model.TP: trace.CommTP, model.CP: trace.CommCP, model.EP: trace.CommEP,
-	model.DP: trace.CommDP, model.ExpertDP: trace.CommDP, model.Copies: trace.CommDP, model.Embedding: trace.CommDP, model.World: trace.CommDP,
-	model.Amax: trace.CommDP,
+// Dimensions says to which parallel dimension a group's collectives belong: whose
+// stream they run on and whose time they take.
+var Dimensions = [model.NumGroups]trace.Dimension{
+	model.TP: trace.TP, model.CP: trace.CP, model.EP: trace.EP,
+	model.DP: trace.DP, model.ExpertDP: trace.DP, model.Copies: trace.DP, model.Embedding: trace.DP,
+	model.World: trace.DP, model.Amax: trace.DP,
 }
 
 // Communicate enters a collective, blocking or with a token.
 func (e *Emitter) Communicate(name string, m model.Comm, async bool, token int32) {
-	i := Instr{Kind: RunCollective, Group: m.Group, Comm: e.Comm(m), What: GroupKinds[m.Group], Name: e.Name(name), Host: e.Host.Collective, Dur: e.Host.HandOver}
+	i := Instr{Kind: RunCollective, Group: m.Group, Comm: e.Comm(m), What: Dimensions[m.Group].Kind(), Name: e.Name(name), Host: e.Host.Collective, Dur: e.Host.HandOver}
 	if async {
 		i.Kind, i.Slot, i.Dur = StartCollective, e.take(), 0
 		e.Open[token] = i.Slot
@@ -157,12 +158,12 @@ func (e *Emitter) Communicate(name string, m model.Comm, async bool, token int32
 
 // Queue enters a collective that a later drain or index joins, not a slot.
 func (e *Emitter) Queue(name string, m model.Comm) {
-	e.Add(Instr{Kind: StartCollective, Slot: Slots, Group: m.Group, Comm: e.Comm(m), What: GroupKinds[m.Group], Name: e.Name(name), Host: e.Host.Collective})
+	e.Add(Instr{Kind: StartCollective, Slot: Slots, Group: m.Group, Comm: e.Comm(m), What: Dimensions[m.Group].Kind(), Name: e.Name(name), Host: e.Host.Collective})
 }
 
 // Drain waits for all that the rank entered on a group's stream.
 func (e *Emitter) Drain(g model.Group) {
-	e.Add(Instr{Kind: WaitGroup, Group: g, What: GroupKinds[g], Name: e.Name("drain")})
+	e.Add(Instr{Kind: WaitGroup, Group: g, What: Dimensions[g].Kind(), Name: e.Name("drain")})
 }
 
 // Stream adds a memory-bound kernel of the optimizer.

@@ -55,7 +55,7 @@ func (d *GradientGroup) gatherHook(cc *code.Chunk, first int32) code.Hook {
 	_, of := d.buckets(d.Units(cc.Chunk))
 	return func(e *code.Emitter, op *model.Op) {
 		if op.Phase == model.Forward && d.elements(op) > 0 {
-			e.Add(code.Instr{Kind: code.WaitCollective, Group: d.Group, Index: first + of[op.Unit], What: trace.CommDP, Name: e.Name("wait_params")})
+			e.Add(code.Instr{Kind: code.WaitCollective, Group: d.Group, Index: first + of[op.Unit], What: trace.DP.Kind(), Name: e.Name("wait_params")})
 		}
 	}
 }

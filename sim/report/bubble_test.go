@@ -7,6 +7,7 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // Four equal stages of 1F1B with 8 micro-batches of f = 1 s, b = 2 s: the
@@ -25,7 +26,7 @@ func TestDefinitionsOfTheBubble(t *testing.T) {
 
 // What idle time grows by through faults is the straggler's.
 func TestCostOfFaults(t *testing.T) {
-	res := &step.Result{Healthy: []step.StageTime{{Warmup: 3, Cooldown: 2, PP: 1}}}
+	res := &step.Result{Healthy: []step.StageTime{{Warmup: 3, Cooldown: 2, Comm: [trace.NumDimensions]sim.Time{trace.PP: 1}}}}
 	warm, cool, uneven, comm := sim.Time(5), sim.Time(1), sim.Time(4), sim.Time(1)
 	assert.Equal(t, sim.Time(2+4), costOfFaults(res, &warm, &cool, &uneven, &comm))
 	assert.Equal(t, []sim.Time{3, 1, 0, 1}, []sim.Time{warm, cool, uneven, comm})

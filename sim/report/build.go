@@ -61,12 +61,10 @@ func stageTime(stage int, t step.StageTime, total sim.Time) StageTime {
 		Stage: stage, Compute: t.Compute.Seconds(), Recompute: t.Recompute.Seconds(), Host: t.Host.Seconds(),
 		Optimizer: t.Optimizer.Seconds(), Bubble: (t.Warmup + t.Cooldown + t.Imbalance).Seconds(), Step: total.Seconds(),
 	}
-	var exposed sim.Time
-	for d, comm := range [trace.NumDimensions]sim.Time{trace.TP: t.TP, trace.PP: t.PP, trace.DP: t.DP, trace.CP: t.CP, trace.EP: t.EP} {
+	for d, comm := range t.Comm {
 		out.Comm[d] = comm.Seconds()
-		exposed += comm
 	}
-	out.ExposedComm = exposed.Seconds()
+	out.ExposedComm = t.Exposed().Seconds()
 	return out
 }
 
@@ -77,9 +75,9 @@ func bubble(res *step.Result) Bubble {
 	var warm, cool, uneven, comm, straggler sim.Time
 	n := sim.Time(len(res.Stages))
 	for _, t := range res.Stages {
-		idle := t.Warmup + t.Cooldown + t.Imbalance + t.PP
+		idle := t.Warmup + t.Cooldown + t.Imbalance + t.Comm[trace.PP]
 		b.PerStage = append(b.PerStage, idle.Seconds())
-		warm, cool, uneven, comm = warm+t.Warmup, cool+t.Cooldown, uneven+t.Imbalance, comm+t.PP
+		warm, cool, uneven, comm = warm+t.Warmup, cool+t.Cooldown, uneven+t.Imbalance, comm+t.Comm[trace.PP]
 	}
 	straggler = costOfFaults(res, &warm, &cool, &uneven, &comm)
 	share := func(t sim.Time) float64 { return t.Seconds() / float64(n) }
@@ -113,7 +111,7 @@ func costOfFaults(res *step.Result, causes ...*sim.Time) sim.Time {
 	}
 	healthy := make([]sim.Time, len(causes))
 	for _, t := range res.Healthy {
-		for i, x := range []sim.Time{t.Warmup, t.Cooldown, t.Imbalance, t.PP} {
+		for i, x := range []sim.Time{t.Warmup, t.Cooldown, t.Imbalance, t.Comm[trace.PP]} {
 			healthy[i] += x
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // TestLaunchBlocking: without run-ahead every operator shows its launch.
@@ -21,7 +22,7 @@ func TestLaunchBlocking(t *testing.T) {
 	blocked := run(t, c, step.Options{})
 	assert.Greater(t, blocked.StepTime, 2*free.StepTime)
 	assert.Greater(t, blocked.Stages[0].Host, 8*sim.Millisecond)
-	assert.GreaterOrEqual(t, blocked.Stages[0].TP, free.Stages[0].TP, "nothing overlaps")
+	assert.GreaterOrEqual(t, blocked.Stages[0].Comm[trace.TP], free.Stages[0].Comm[trace.TP], "nothing overlaps")
 }
 
 // TestScatterGather: DeepSpeed's ranks send a part of a hand-off each and
@@ -60,8 +61,8 @@ func TestHandOver(t *testing.T) {
 	without := run(t, c, step.Options{})
 	c.Host.Framework = "eager"
 	with := run(t, c, step.Options{})
-	assert.Zero(t, without.Stages[0].TP)
-	assert.Greater(t, with.Stages[0].TP, 16*12*sim.Microsecond, "two a layer in the forward alone")
+	assert.Zero(t, without.Stages[0].Comm[trace.TP])
+	assert.Greater(t, with.Stages[0].Comm[trace.TP], 16*12*sim.Microsecond, "two a layer in the forward alone")
 }
 
 // TestAmaxGroup: all ranks of a stage share FP8's scales.
@@ -76,7 +77,7 @@ func TestAmaxGroup(t *testing.T) {
 		}
 	}
 	assert.EqualValues(t, 4, n, "two micro-batches, forward and backward")
-	assert.Positive(t, res.Stages[0].DP)
+	assert.Positive(t, res.Stages[0].Comm[trace.DP])
 }
 
 // TestAmaxOfOne: a stage of one rank has nobody to share its scales with.
@@ -97,7 +98,7 @@ func TestArrival(t *testing.T) {
 		c := small(t, job.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
 		c.NCCL.Model = "free"
 		c.Host.Framework = "eager"
-		return run(t, c, step.Options{}).Stages[0].TP
+		return run(t, c, step.Options{}).Stages[0].Comm[trace.TP]
 	}
 	assert.Greater(t, exposed(8), exposed(2))
 }

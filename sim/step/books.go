@@ -12,27 +12,40 @@ const (
 	bookCompute book = iota
 	bookRecompute
 	bookHost
-	bookTP
-	bookPP
-	bookDP
-	bookCP
-	bookEP
-	bookOptimizer
+	bookComm // exposed communication of the first dimension; the others follow
+)
+
+// Causes behind the communication.
+const (
+	bookOptimizer = bookComm + book(trace.NumDimensions) + iota
 	bookWarmup    // idle before the first backward
 	bookCooldown  // idle behind the last forward
 	bookImbalance // idle in between: waiting for a slower stage
 	numBooks
+
+	bookPP = bookComm + book(trace.PP) // hand-offs between stages, which belong to no group
 )
+
+// bookFor is the cause that a dimension's exposed communication is booked to.
+func bookFor(d trace.Dimension) book { return bookComm + book(d) }
 
 // books holds the seconds of a rank by cause.
 type books [numBooks]sim.Time
 
-var bookOf = [trace.NumKinds]book{
-	trace.Forward: bookCompute, trace.Backward: bookCompute, trace.BackwardInput: bookCompute,
-	trace.BackwardWeight: bookCompute, trace.Evaluation: bookCompute, trace.Recompute: bookRecompute,
-	trace.Optimizer: bookOptimizer, trace.CommTP: bookTP, trace.CommPP: bookPP, trace.CommDP: bookDP,
-	trace.CommCP: bookCP, trace.CommEP: bookEP, trace.HostWait: bookHost, trace.Bubble: bookImbalance,
-}
+// bookOf is the cause that the time of each kind of span is booked to.
+var bookOf = func() (of [trace.NumKinds]book) {
+	for _, k := range []trace.Kind{
+		trace.Forward, trace.Backward, trace.BackwardInput, trace.BackwardWeight, trace.Evaluation,
+	} {
+		of[k] = bookCompute
+	}
+	for d := range trace.NumDimensions {
+		of[d.Kind()] = bookFor(d)
+	}
+	of[trace.Recompute], of[trace.Optimizer] = bookRecompute, bookOptimizer
+	of[trace.HostWait], of[trace.Bubble] = bookHost, bookImbalance
+	return of
+}()
 
 // book books a rank's time from its clock up to until.
 func (m *machine) book(rs *rankState, b book, until sim.Time) {

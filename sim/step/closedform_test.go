@@ -11,12 +11,18 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/job"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // work is what a stage computes in a step, all micro-batches together.
 func work(s step.StageTime) sim.Time { return s.Compute + s.Recompute }
 
-func idle(s step.StageTime) sim.Time { return s.Warmup + s.Cooldown + s.Imbalance + s.PP }
+// booked is all that a stage's time is booked to.
+func booked(s step.StageTime) sim.Time {
+	return work(s) + s.Host + s.Exposed() + s.Optimizer + s.Warmup + s.Cooldown + s.Imbalance
+}
+
+func idle(s step.StageTime) sim.Time { return s.Warmup + s.Cooldown + s.Imbalance + s.Comm[trace.PP] }
 
 // Bubble over ideal is (p-1)/m for GPipe and 1F1B with equal stages and free
 // communication (Huang et al. 2019; Narayanan et al. 2021), exactly.
@@ -95,7 +101,7 @@ func TestPairsHideCommunication(t *testing.T) {
 	exposed := func(kind string) sim.Time {
 		c := small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: true}, kind, 8)
 		c.Schedule.VirtualStages = 0
-		return run(t, c, step.Options{}).Stages[0].TP
+		return run(t, c, step.Options{}).Stages[0].Comm[trace.TP]
 	}
 	assert.Less(t, exposed("dualpipev"), exposed("zb-v"))
 }

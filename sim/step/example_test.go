@@ -21,7 +21,7 @@ func ExampleRun() {
 		return
 	}
 	s := res.Stages[0]
-	sum := s.Compute + s.Recompute + s.Host + s.TP + s.PP + s.DP + s.CP + s.EP + s.Optimizer + s.Warmup + s.Cooldown + s.Imbalance
+	sum := s.Compute + s.Recompute + s.Host + s.Exposed() + s.Optimizer + s.Warmup + s.Cooldown + s.Imbalance
 	fmt.Println(len(res.Stages), sum == res.StepTime)
 	// Output: 2 true
 }

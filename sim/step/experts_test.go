@@ -47,7 +47,7 @@ func TestInvariantsOfMixtures(t *testing.T) {
 			c := mixture(foldConfig(t, r), r)
 			whole := run(t, c, step.Options{})
 			for s, b := range whole.Stages {
-				sum := b.Compute + b.Recompute + b.Host + b.TP + b.PP + b.DP + b.CP + b.EP + b.Optimizer + b.Warmup + b.Cooldown + b.Imbalance
+				sum := booked(b)
 				assert.Equal(t, whole.StepTime, sum, "stage %d", s)
 			}
 			checkLanes(t, whole.Recording)

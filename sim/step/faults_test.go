@@ -10,6 +10,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/job"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 func TestSlowGPUSlowsTheStepAndIsToldApart(t *testing.T) {
@@ -29,8 +30,8 @@ func TestSlowLinkSlowsOnlyWhatCrossesIt(t *testing.T) {
 	healthy := run(t, c, step.Options{})
 	c.Faults.Links = []string{"node1/gpu3/nvlink/=0.1"}
 	res := run(t, c, step.Options{})
-	assert.Greater(t, res.Stages[1].TP, 2*healthy.Stages[1].TP)
-	assert.Equal(t, healthy.Stages[0].TP, res.Stages[0].TP)
+	assert.Greater(t, res.Stages[1].Comm[trace.TP], 2*healthy.Stages[1].Comm[trace.TP])
+	assert.Equal(t, healthy.Stages[0].Comm[trace.TP], res.Stages[0].Comm[trace.TP])
 	assert.Greater(t, res.StepTime, healthy.StepTime)
 }
 
@@ -73,7 +74,7 @@ func TestNoBarrier(t *testing.T) {
 		c.Schedule.NoBarrier = free
 		res := run(t, c, step.Options{})
 		for s, b := range res.Stages {
-			sum := b.Compute + b.Recompute + b.Host + b.TP + b.PP + b.DP + b.CP + b.EP + b.Optimizer + b.Warmup + b.Cooldown + b.Imbalance
+			sum := booked(b)
 			assert.Equal(t, res.StepTime, sum, "stage %d", s)
 		}
 		return res.StepTime

@@ -12,6 +12,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/job"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // foldConfig draws a layout and a cluster that is more or less symmetric: cards
@@ -50,7 +51,11 @@ func TestFoldedRunsMatch(t *testing.T) {
 				assert.InDelta(t, float64(l.Bytes), float64(one.Links[i].Bytes), 2+1e-9*float64(l.Bytes), l.Name)
 			}
 			for s, b := range whole.Stages {
-				for _, pair := range [][2]sim.Time{{b.Compute, one.Stages[s].Compute}, {b.TP, one.Stages[s].TP}, {b.DP, one.Stages[s].DP}, {b.PP, one.Stages[s].PP}} {
+				pairs := [][2]sim.Time{{b.Compute, one.Stages[s].Compute}}
+				for d := range trace.NumDimensions {
+					pairs = append(pairs, [2]sim.Time{b.Comm[d], one.Stages[s].Comm[d]})
+				}
+				for _, pair := range pairs {
 					assert.InDelta(t, float64(pair[0]), float64(pair[1]), 100+1e-6*float64(whole.StepTime), "stage %d", s)
 				}
 			}

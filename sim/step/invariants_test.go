@@ -49,7 +49,7 @@ func TestInvariantsOfRandomJobs(t *testing.T) {
 			c := randomConfig(t, sim.NewRand(seed, "invariants"))
 			res := run(t, c, step.Options{RecordAll: seed%2 == 0})
 			for s, b := range res.Stages {
-				sum := b.Compute + b.Recompute + b.Host + b.TP + b.PP + b.DP + b.CP + b.EP + b.Optimizer + b.Warmup + b.Cooldown + b.Imbalance
+				sum := booked(b)
 				assert.Equal(t, res.StepTime, sum, "stage %d", s)
 			}
 			checkLanes(t, res.Recording)

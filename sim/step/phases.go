@@ -169,7 +169,11 @@ func mean(list []outcome) (sim.Time, []StageTime) {
 
 // parts lists the times that add up to the step.
 func (t *StageTime) parts() []*sim.Time {
-	return []*sim.Time{&t.Compute, &t.Recompute, &t.Host, &t.TP, &t.PP, &t.DP, &t.CP, &t.EP, &t.Optimizer, &t.Warmup, &t.Cooldown, &t.Imbalance}
+	out := []*sim.Time{&t.Compute, &t.Recompute, &t.Host, &t.Optimizer, &t.Warmup, &t.Cooldown, &t.Imbalance}
+	for d := range t.Comm {
+		out = append(out, &t.Comm[d])
+	}
+	return out
 }
 
 func (t *StageTime) add(o *StageTime) {

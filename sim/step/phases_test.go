@@ -68,7 +68,7 @@ func TestEvaluationGathersShards(t *testing.T) {
 			c.Evaluation.Batches = 3
 			res := run(t, c, step.Options{})
 			for s := range res.Recording.Spans {
-				if s.Start >= res.Evaluations[0].Start && s.Kind == trace.CommDP {
+				if s.Start >= res.Evaluations[0].Start && s.Kind == trace.DP.Kind() {
 					n++
 				}
 			}
@@ -138,7 +138,7 @@ func TestLengthsTakeTheirTime(t *testing.T) {
 		assert.Equal(t, sum/4, res.StepTime)
 		assert.Less(t, least, most)
 		for _, s := range res.Stages {
-			assert.Equal(t, res.StepTime, work(s)+idle(s)+s.Host+s.TP+s.DP+s.CP+s.EP+s.Optimizer)
+			assert.Equal(t, res.StepTime, booked(s))
 		}
 		checkLanes(t, res.Recording)
 		w := res.Job.Work()
@@ -187,7 +187,7 @@ func TestPhasesOfRandomJobs(t *testing.T) {
 			c.Evaluation = job.Evaluation{Batches: r.IntN(6), BatchSize: r.IntN(4), KeepActivations: r.IntN(2) == 0}
 			res, one := run(t, c, step.Options{RecordAll: seed%3 == 0}), run(t, c, step.Options{Fold: true})
 			for s, b := range res.Stages {
-				assert.Equal(t, res.StepTime, b.Compute+b.Recompute+b.Host+b.TP+b.PP+b.DP+b.CP+b.EP+b.Optimizer+b.Warmup+b.Cooldown+b.Imbalance, "stage %d", s)
+				assert.Equal(t, res.StepTime, booked(b), "stage %d", s)
 			}
 			checkLanes(t, res.Recording)
 			for i := range res.Memory {

@@ -7,7 +7,6 @@ import (
 	"trainsim/sim/account"
 	"trainsim/sim/code"
 	"trainsim/sim/job"
-	"trainsim/sim/model"
 	"trainsim/sim/trace"
 )
 
@@ -136,16 +135,11 @@ func (rc *recorder) idle(rs *rankState, from, to sim.Time) {
 		Name: rc.rec.Name("bubble"), Microbatch: -1})
 }
 
-var groupStreams = [model.NumGroups]trace.Stream{
-	model.TP: trace.TPComm, model.CP: trace.CPComm, model.EP: trace.EPComm,
-	model.DP: trace.DPComm, model.ExpertDP: trace.DPComm, model.Copies: trace.DPComm, model.Embedding: trace.DPComm, model.World: trace.DPComm,
-	model.Amax: trace.DPComm,
-}
-
 func (rc *recorder) collective(rs *rankState, g *job.Group, comm int32, from, to, exposed sim.Time) {
 	rd := rc.of(rs)
 	if rc.detailed() {
-		rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[groupStreams[g.Kind]], Kind: code.GroupKinds[g.Kind],
+		d := code.Dimensions[g.Kind]
+		rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[d.Stream()], Kind: d.Kind(),
 			Name: rc.rec.Name(g.Kind.String()), Microbatch: -1})
 	}
 	if !rc.counts {
@@ -166,8 +160,8 @@ func (rc *recorder) message(m *machine, from, to, id int32) {
 		}
 		rd := rc.of(rs)
 		if rc.detailed() {
-			rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PPComm],
-				Kind: trace.CommPP, Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
+			rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PP.Stream()],
+				Kind: trace.PP.Kind(), Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
 		}
 		if i == 0 && rc.counts {
 			rd.sent = m.messages[id].plan

@@ -64,12 +64,23 @@ type Result struct {
 
 // StageTime is where a stage's step went. The times add up to the step.
 type StageTime struct {
-	Compute, Recompute, Host, TP, PP, DP, CP, EP, Optimizer sim.Time
+	Compute, Recompute, Host sim.Time
+	Comm                     [trace.NumDimensions]sim.Time // exposed, of each dimension
+	Optimizer                sim.Time
 	// Warmup, Cooldown and Imbalance are the pipeline's idle time by phase.
 	Warmup, Cooldown, Imbalance sim.Time
 	// First and Last are when the stage's first action of a micro-batch began
 	// and its last one ended, Busy what its actions took, hand-offs aside.
 	First, Last, Busy sim.Time
+}
+
+// Exposed returns the exposed communication of all dimensions.
+func (t *StageTime) Exposed() sim.Time {
+	var sum sim.Time
+	for _, comm := range t.Comm {
+		sum += comm
+	}
+	return sum
 }
 
 // CommTotal sums one kind of collective over one kind of group, for the rank
@@ -206,8 +217,8 @@ func (m *machine) bookEnd(rs *rankState) {
 
 func stageTime(b *books) StageTime {
 	return StageTime{
-		Compute: b[bookCompute], Recompute: b[bookRecompute], Host: b[bookHost], TP: b[bookTP], PP: b[bookPP],
-		DP: b[bookDP], CP: b[bookCP], EP: b[bookEP], Optimizer: b[bookOptimizer],
+		Compute: b[bookCompute], Recompute: b[bookRecompute], Host: b[bookHost],
+		Comm: [trace.NumDimensions]sim.Time(b[bookComm:bookOptimizer]), Optimizer: b[bookOptimizer],
 		Warmup: b[bookWarmup], Cooldown: b[bookCooldown], Imbalance: b[bookImbalance],
 	}
 }

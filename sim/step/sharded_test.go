@@ -10,6 +10,7 @@ import (
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
+	"trainsim/sim/trace"
 )
 
 // fsdp is the small model, sharded over eight GPUs.
@@ -24,7 +25,7 @@ func fsdp(t *testing.T, prefetch string) *job.Config {
 func TestLatePrefetch(t *testing.T) {
 	pre, post := run(t, fsdp(t, "pre"), step.Options{}), run(t, fsdp(t, "post"), step.Options{})
 	assert.Greater(t, post.StepTime, pre.StepTime)
-	assert.Greater(t, post.Stages[0].DP, pre.Stages[0].DP)
+	assert.Greater(t, post.Stages[0].Comm[trace.DP], pre.Stages[0].Comm[trace.DP])
 	assert.Equal(t, moved(pre), moved(post), "the same collectives")
 }
 

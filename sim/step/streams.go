@@ -172,7 +172,7 @@ func (m *machine) recordCollective(rs *rankState, id, comm int32) {
 // members on other stages is idle time, like any other wait for a stage.
 func (m *machine) resumeFromStream(r int32, g *job.Group, started sim.Time) {
 	rs := &m.ranks[r]
-	b := bookOf[code.GroupKinds[g.Kind]]
+	b := bookFor(code.Dimensions[g.Kind])
 	if g.Kind == model.Embedding || g.Kind == model.World {
 		m.bookWait(rs, b, started)
 	} else {

@@ -6,7 +6,7 @@ package trace
 // an expert, the two ends that share an embedding) belong to one of them.
 //
 // To add a dimension, add its constant and its row of the table below, and say in
-// package step which groups are its own. Kinds, streams, reports and figures
+// package code which groups are its own. Kinds, streams, reports and figures
 // follow.
 type Dimension uint8
 
@@ -53,18 +53,3 @@ func (d Dimension) Kind() Kind { return firstComm + Kind(d) }
 
 // Stream returns the stream that the dimension's communication runs on.
 func (d Dimension) Stream() Stream { return firstCommStream + Stream(d) }
-
-// Kinds and streams of the dimensions by name, for package step.
-const (
-	CommTP = firstComm + Kind(TP)
-	CommPP = firstComm + Kind(PP)
-	CommDP = firstComm + Kind(DP)
-	CommCP = firstComm + Kind(CP)
-	CommEP = firstComm + Kind(EP)
-
-	TPComm = firstCommStream + Stream(TP)
-	PPComm = firstCommStream + Stream(PP)
-	DPComm = firstCommStream + Stream(DP)
-	CPComm = firstCommStream + Stream(CP)
-	EPComm = firstCommStream + Stream(EP)
-)
