@@ -14,78 +14,64 @@ import (
 
 var degreeKeys = []string{"parallel.dp", "parallel.tp", "parallel.pp", "parallel.cp"}
 
-// checkLayout compares the ranks of the layout with the GPUs of the cluster.
-func (l *loader) checkLayout(cfg *job.Config) {
+// checkLayout compares the ranks of the layout with the GPUs of the cluster, and
+// reports whether they are known to be the same.
+func (l *loader) checkLayout(cfg *job.Config) (known bool) {
 	p := &cfg.Parallel
 	for _, key := range degreeKeys {
 		if l.dec.isBad(key) {
-			return
+			return false
 		}
 	}
 	if p.FSDPGroup == 1 && p.ZeRO >= 2 && p.DP > 1 {
-		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", job.Divisors(p.DP)[3:])
+		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", input.Divisors(p.DP)[3:])
 	}
 	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
-		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, job.Divisors(p.DP))
+		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, input.Divisors(p.DP))
 	}
 	if l.dec.isBad("cluster") || l.dec.isBad("cluster.nodes") || l.dec.isBad("cluster.gpus_per_node") {
-		return
+		return false
 	}
 	gpus, ok := product(worldGPUs(cfg)...)
 	if !ok || gpus == 0 {
-		return // the cluster's own checks say so
+		return false // the cluster's own checks say so
 	}
 	shard, ok := product(p.TP, p.PP, p.CP)
 	if !ok || shard > gpus || gpus%max(shard, 1) != 0 {
 		l.problem("parallel.tp", []string{"parallel.pp", "parallel.cp", "cluster.nodes"},
 			"tp %d * pp %d * cp %d does not divide the %d GPUs of %d nodes; write degrees whose product divides %d, or other nodes",
 			p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus)
-		return
+		return false
 	}
-	if world, ok := product(shard, p.DP); ok && world == gpus {
-		l.checkExperts(cfg)
-	} else {
+	world, ok := product(shard, p.DP)
+	if !ok || world != gpus {
 		l.problem("parallel.dp", append(degreeKeys[1:], "cluster.nodes"),
 			"dp %d * tp %d * pp %d * cp %d is not the %d GPUs of %d nodes; write dp = %d, or leave dp out",
 			p.DP, p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus/shard)
+		return false
 	}
+	return true
 }
 
-// checkShards checks that tensor and context parallelism cut the model evenly.
-func (l *loader) checkShards(cfg *job.Config) {
-	m, tp, cp := &cfg.Model, int64(cfg.Parallel.TP), int64(cfg.Parallel.CP)
-	if l.dec.isBad("model") || l.dec.isBad("parallel.tp") || l.dec.isBad("parallel.cp") || tp < 1 || cp < 1 {
+// checkMisfits checks that the ranks can share the model; of those of a stage only
+// where the layout is known to be that of the cluster.
+func (l *loader) checkMisfits(cfg *job.Config, known bool) {
+	layout := cfg.ModelLayout()
+	if !known {
+		layout.Stage = 0
+	}
+	if l.dec.isBad("model") || l.dec.isBad("parallel.tp") || l.dec.isBad("parallel.cp") || layout.TP < 1 || layout.CP < 1 {
 		return
 	}
-	l.divides(tp, "model.heads", m.Heads, "heads")
-	if kv := m.KV(); kv > 0 && kv != m.Heads && kv%tp != 0 && tp%kv != 0 {
-		l.problem("parallel.tp", []string{"model.kv_heads"}, "%d ranks cannot share %d key/value heads; write a divisor or a multiple of %d", tp, kv, kv)
-	}
-	if m.Experts == 0 || m.DenseLayers > 0 {
-		l.divides(tp, "model.ffn", m.FFN, "ffn width")
-	}
-	l.divides(tp, "model.shared_expert_ffn", m.SharedExpertFFN, "shared experts' width")
-	if m.SeqLen%cp != 0 {
-		l.problem("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s", cp, m.SeqLen, job.Divisors(int(m.SeqLen)))
-		return
-	}
-	if cfg.Parallel.SequenceParallel && (m.SeqLen/cp)%tp != 0 {
-		l.problem("parallel.sequence_parallel", []string{"parallel.tp", "model.seq_len"},
-			"tp %d does not divide the %d tokens of a rank's sequence; write a seq_len that tp * cp divides, or sequence_parallel = false", tp, m.SeqLen/cp)
-	}
-}
-
-// divides reports a width that the tensor parallel ranks cannot share.
-func (l *loader) divides(tp int64, key string, width int64, what string) {
-	if width > 0 && width%tp != 0 {
-		l.problem("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s", tp, what, width, job.Divisors(int(width)))
+	for _, m := range cfg.Model.Misfits(&layout) {
+		l.problem(m.Key, m.With, "%s", m.Text)
 	}
 }
 
 // checkStages checks that the layers can be split over the stages of the
 // schedule's program.
 func (l *loader) checkStages(cfg *job.Config, stages int) {
-	s, layers := &cfg.Schedule, int(cfg.Model.Layers)
+	s, layers := &cfg.Schedule, cfg.Model.Depth()
 	inputs := []string{"schedule.virtual_stages", "model.layers"}
 	switch {
 	case layers < 1 || l.dec.isBad("model"):

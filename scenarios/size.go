@@ -17,20 +17,16 @@ func (l *loader) checkSize(cfg *job.Config) {
 	if l.dec.isBad("model") || l.dec.isBad("schedule") || l.dec.isBad("parallel") || l.out.Len() > 0 {
 		return
 	}
-	sequences := float64(s.MicrobatchSize)
-	tokens := sequences * float64(m.SeqLen) / float64(p.CP)
-	widest := tokens * float64(max(3*m.Hidden, 2*m.FFN, m.Vocab)) * 4
-	if m.Attention == "unfused" {
-		widest = max(widest, sequences*float64(m.Heads)*float64(m.SeqLen)*float64(m.SeqLen)*4)
-	}
-	if widest > maxTensor*float64(p.TP) {
+	widest := m.Widest(float64(s.MicrobatchSize), p.TP, p.CP)
+	if widest > maxTensor {
 		l.problem("schedule.microbatch_size", []string{"model.seq_len"},
-			"%d sequences of %d tokens make tensors of %.3g bytes; write a smaller micro-batch or sequence", s.MicrobatchSize, m.SeqLen, widest/float64(p.TP))
+			"%d sequences of %d tokens make tensors of %.3g bytes; write a smaller micro-batch or sequence",
+			s.MicrobatchSize, m.Tokens(), widest)
 		return
 	}
+	tokens := float64(s.MicrobatchSize) * float64(m.Tokens()) / float64(p.CP) * float64(s.Microbatches)
+	flops := m.MostFLOPs() * tokens / float64(p.TP*p.PP)
 	peak := cfg.GPU.Peak(gpu.BF16)
-	flops := 6 * float64(m.Parameters()) * tokens * float64(s.Microbatches) / float64(p.TP*p.PP)
-	flops += 12 * float64(m.Layers) * float64(m.Heads*m.Head()) * float64(m.SeqLen) * tokens * float64(s.Microbatches) / float64(p.TP*p.PP)
 	if peak > 0 && flops/peak > maxStep {
 		l.problem("schedule.microbatches", []string{"schedule.microbatch_size", "model.seq_len"},
 			"a step of %.3g FLOPs a GPU takes more than ten days; write fewer micro-batches or a smaller model", flops)

@@ -27,13 +27,12 @@ func Check(cfg *job.Config) error {
 func (l *loader) validate(cfg *job.Config) {
 	l.checkModel(cfg)
 	l.checkMachine(cfg)
-	l.checkLayout(cfg)
-	l.checkShards(cfg)
+	l.checkMisfits(cfg, l.checkLayout(cfg))
 	l.checkSchedule(cfg)
 	l.checkSize(cfg)
 	l.checkTraining(cfg)
 	if !l.dec.isBad("data") {
-		l.owned("data", cfg.Data.Validate(cfg.Model.SeqLen))
+		l.owned("data", cfg.Data.Validate(cfg.Model.Tokens()))
 	}
 	if !l.dec.isBad("faults") {
 		l.owned("faults", cfg.Faults.Validate(cfg.Parallel.World()))
@@ -100,7 +99,7 @@ func (l *loader) checkModel(cfg *job.Config) {
 	if l.dec.isBad("model") {
 		return
 	}
-	if l.root.table("model").get("layers") == nil && !l.dec.isBad("model.layers") && cfg.Model.Hidden == 0 {
+	if l.root.table("model").get("layers") == nil && !l.dec.isBad("model.layers") && cfg.Model.Empty() {
 		l.problem("model", nil, "says no model; write preset = \"llama-2-70b\" (trainsim list models), hf_config = \"config.json\", or the widths")
 		return
 	}

@@ -113,7 +113,7 @@ func headline(c *job.Config) string {
 	if p.PP > 1 {
 		fmt.Fprintf(&b, ", %s", c.Schedule.Kind)
 	}
-	fmt.Fprintf(&b, ", %d micro-batches of %d x %d tokens", c.Schedule.Microbatches, c.Schedule.MicrobatchSize, c.Model.SeqLen)
+	fmt.Fprintf(&b, ", %d micro-batches of %d x %d tokens", c.Schedule.Microbatches, c.Schedule.MicrobatchSize, c.Model.Tokens())
 	return b.String()
 }
 

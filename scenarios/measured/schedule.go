@@ -54,7 +54,7 @@ func (r *record) chunks(cfg *job.Config) int {
 	if v := r.count("vpp", 1); v > 1 {
 		return v
 	}
-	slots, pp := int(cfg.Model.Layers), cfg.Parallel.PP
+	slots, pp := cfg.Model.Depth(), cfg.Parallel.PP
 	if cfg.Schedule.FirstLastLayers != "even" {
 		slots += 2
 	}
@@ -72,7 +72,7 @@ const maxStages = 1 << 18
 // head alone has none.
 func (r *record) splitLayers(cfg *job.Config) {
 	s := &cfg.Schedule
-	stages, layers := cfg.Parallel.PP*s.VirtualStages, int(cfg.Model.Layers)
+	stages, layers := cfg.Parallel.PP*s.VirtualStages, cfg.Model.Depth()
 	slots := layers
 	if s.FirstLastLayers != "even" {
 		slots += 2

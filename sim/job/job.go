@@ -60,8 +60,8 @@ func Build(c *Config, peaks Peaks) (*Job, error) {
 
 func (j *Job) buildModel() error {
 	c := j.Config
-	if key, text := c.ExpertProblem(); key != "" {
-		return fmt.Errorf("%s: %s", key, text)
+	if m := c.Misfits(); len(m) > 0 {
+		return fmt.Errorf("%s: %s", m[0].Key, m[0].Text)
 	}
 	spec, err := c.Spec()
 	if err != nil {

@@ -1,5 +1,7 @@
 package model
 
+import "fmt"
+
 // MLP is the kind of feed-forward block.
 type MLP string
 
@@ -135,4 +137,39 @@ func (c *Config) KV() int64 {
 		return c.KVHeads
 	}
 	return c.Heads
+}
+
+// Empty reports whether no key says anything of a model.
+func (c *Config) Empty() bool { return c.Hidden == 0 }
+
+// Balanced reports whether so many context-parallel ranks get equal shares of a
+// causal sequence: two parts each, one from either end.
+func (c *Config) Balanced(cp int) bool { return cp == 1 || c.SeqLen%int64(2*cp) == 0 }
+
+// MostEP returns over how many ranks the experts of a layer may be spread at
+// most; 0 where the model has none.
+func (c *Config) MostEP() int { return int(c.Experts) }
+
+// Assumptions says what the figures of a job take for granted about the model.
+func (c *Config) Assumptions() []string {
+	if c.Experts == 0 {
+		return nil
+	}
+	text := "Tokens are spread evenly over the experts; none is dropped."
+	if c.ExpertCapacity > 0 {
+		text = fmt.Sprintf("Tokens are spread evenly over the experts, which are filled, or cut, to %g times the mean.",
+			c.ExpertCapacity)
+	}
+	return []string{text + " All-to-alls are NCCL's, with no computation beside them."}
+}
+
+// Widest returns the bytes of the largest tensor for so many samples over tensor-
+// and context-parallel ranks, roughly: what numbers must stay in range.
+func (c *Config) Widest(samples float64, tp, cp int) float64 {
+	tokens := samples * float64(c.SeqLen) / float64(cp)
+	widest := tokens * float64(max(3*c.Hidden, 2*c.FFN, c.Vocab)) * 4
+	if !c.FusedAttention() {
+		widest = max(widest, samples*float64(c.Heads)*float64(c.SeqLen)*float64(c.SeqLen)*4)
+	}
+	return widest / float64(tp)
 }

@@ -119,3 +119,9 @@ func (s *Spec) alternateFLOPs() float64 {
 	}
 	return sum * float64(s.Layers*s.TP*s.CP) / float64(s.Microbatch*s.SeqLen)
 }
+
+// MostFLOPs returns the operations of forward and backward for one token if it
+// met every parameter, idle experts and look-ups included: an upper bound.
+func (c *Config) MostFLOPs() float64 {
+	return 6*float64(c.Parameters()) + 3*c.sum(c.stack().Blocks, func(w Work) float64 { return w.Core })
+}

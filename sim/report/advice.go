@@ -127,8 +127,8 @@ func adviseBubble(res *step.Result, r *Report) *Advice {
 	m := bubbleMicrobatches(c, r)
 	a := &Advice{Code: "bubble", Severity: "warning", Change: map[string]any{"schedule.microbatches": m},
 		Text: fmt.Sprintf("the pipeline bubble is %.1f %% of the step; about %d micro-batches bring it to %.0f %%", 100*r.Bubble.OverTotal, m, 100*bubbleLimit)}
-	perStage := int(c.Model.Layers) / c.Parallel.PP
-	if c.Schedule.Kind == "1f1b" && perStage >= 2 && int(c.Model.Layers)%(2*c.Parallel.PP) == 0 && c.Schedule.Microbatches%c.Parallel.PP == 0 {
+	layers := c.Model.Depth()
+	if c.Schedule.Kind == "1f1b" && layers >= 2*c.Parallel.PP && layers%(2*c.Parallel.PP) == 0 && c.Schedule.Microbatches%c.Parallel.PP == 0 {
 		a.Text += ", or interleave two virtual stages (schedule.kind = \"interleaved\", virtual_stages = 2), which halves it"
 	}
 	return a

@@ -21,13 +21,7 @@ func assumptions(j *job.Job) []string {
 	if c.Parallel.DP*c.Parallel.CP > 1 {
 		out = append(out, gradientAssumption(c))
 	}
-	if m := &c.Model; m.Experts > 0 {
-		text := "Tokens are spread evenly over the experts; none is dropped."
-		if m.ExpertCapacity > 0 {
-			text = fmt.Sprintf("Tokens are spread evenly over the experts, which are filled, or cut, to %g times the mean.", m.ExpertCapacity)
-		}
-		out = append(out, text+" All-to-alls are NCCL's, with no computation beside them.")
-	}
+	out = append(out, c.Model.Assumptions()...)
 	if c.Parallel.PP > 1 {
 		how := "overlap computation"
 		if c.Schedule.BlockingP2P {

@@ -81,7 +81,7 @@ func candidates(c *job.Config) []candidate {
 		add("parallel.fsdp_group", 0, 1.04, func(v *job.Config) bool { v.Parallel.FSDPGroup = 0; return true })
 	}
 	for _, f := range []int{2, 4, 8, 16} {
-		if c.Model.Experts > 0 {
+		if c.Model.MostEP() > 0 {
 			add("parallel.ep", c.Parallel.EP*f, 0.99, func(v *job.Config) bool { v.Parallel.EP *= f; return true })
 		}
 	}
@@ -162,13 +162,11 @@ func addSplit(out *[]candidate, c *job.Config, f int) {
 			v.Parallel.ETP *= f
 		}
 		v.Parallel.TP *= f
-		kv := v.Model.KV()
-		return trade(v) && v.Parallel.TP <= v.Cluster.DomainSize() && v.Model.Heads%int64(v.Parallel.TP) == 0 &&
-			v.Model.FFN%int64(v.Parallel.TP) == 0 && (kv%int64(v.Parallel.TP) == 0 || int64(v.Parallel.TP)%kv == 0)
+		return trade(v) && v.Parallel.TP <= v.Cluster.DomainSize()
 	}})
 	*out = append(*out, candidate{"parallel.pp", c.Parallel.PP * f, 1 + 0.15*float64(f), func(v *job.Config) bool {
 		v.Parallel.PP *= f
-		return trade(v) && v.Model.Layers%int64(v.Parallel.PP) == 0 && len(v.Schedule.LayersPerStage) == 0
+		return trade(v) && v.Model.Depth()%v.Parallel.PP == 0 && len(v.Schedule.LayersPerStage) == 0
 	}})
 }
 

@@ -55,7 +55,7 @@ func (l *Layout) Apply(base *job.Config) *job.Config {
 	p, s := &c.Parallel, &c.Schedule
 	p.TP, p.PP, p.DP, p.CP, p.ZeRO, p.SequenceParallel = l.TP, l.PP, l.DP, l.CP, l.ZeRO, l.SequenceParallel
 	p.EP, p.ETP = l.EP, l.TP
-	if c.Model.Experts > 0 {
+	if c.Model.MostEP() > 0 {
 		p.ETP = 1 // narrow experts are not worth cutting
 	}
 	s.Kind, s.VirtualStages, s.Microbatches, s.MicrobatchSize = l.Kind, l.VirtualStages, l.Microbatches, l.MicrobatchSize

@@ -1,10 +1,10 @@
 package search
 
 import (
+	"slices"
 	"strconv"
 
 	"trainsim/schedule/kinds"
-	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
 
@@ -45,19 +45,19 @@ func (s *Space) Layouts() []Layout {
 func (s *Space) degrees(gpus, perNode int, each func(Layout)) {
 	m := &s.Base.Model
 	for _, tp := range s.counts("parallel.tp", divisorsUpTo(perNode)) {
-		if tp < 1 || gpus%tp != 0 || !splitsModel(s.Base, tp) {
+		if tp < 1 || gpus%tp != 0 || !sharesWidths(m, tp) {
 			continue
 		}
 		for _, cp := range s.counts("parallel.cp", powersUpTo(max(perNode/tp, 1))) {
-			if cp < 1 || gpus%(tp*cp) != 0 || cp > 1 && m.SeqLen%int64(2*cp) != 0 {
+			if cp < 1 || gpus%(tp*cp) != 0 || !m.Balanced(cp) {
 				continue
 			}
-			for _, pp := range s.counts("parallel.pp", divisorsUpTo(int(m.Layers))) {
+			for _, pp := range s.counts("parallel.pp", divisorsUpTo(m.Depth())) {
 				if pp < 1 || gpus%(tp*cp*pp) != 0 || !s.allows("parallel.dp", gpus/(tp*cp*pp)) {
 					continue
 				}
 				for _, ep := range s.counts("parallel.ep", expertDegrees(m, gpus/pp)) {
-					if ep >= 1 && gpus/pp%ep == 0 && max(m.Experts, 1)%int64(ep) == 0 {
+					if ep >= 1 && gpus/pp%ep == 0 && max(m.MostEP(), 1)%ep == 0 {
 						each(Layout{TP: tp, CP: cp, PP: pp, DP: gpus / (tp * cp * pp), EP: ep})
 					}
 				}
@@ -69,14 +69,13 @@ func (s *Space) degrees(gpus, perNode int, each func(Layout)) {
 // expertDegrees lists over how many of a stage's ranks the experts may spread:
 // powers of two.
 func expertDegrees(m *model.Config, ranks int) []int {
-	return powersUpTo(int(min(max(m.Experts, 1), int64(ranks))))
+	return powersUpTo(min(max(m.MostEP(), 1), ranks))
 }
 
-// splitsModel reports whether tp ranks can share the model's matrices.
-func splitsModel(c *job.Config, tp int) bool {
-	n, m := int64(tp), &c.Model
-	kv := m.KV()
-	return m.Heads%n == 0 && (m.FFN == 0 || m.FFN%n == 0) && (kv == 0 || kv%n == 0 || n%kv == 0)
+// sharesWidths reports whether tp ranks can share the model's matrices.
+func sharesWidths(m *model.Config, tp int) bool {
+	misfits := m.Misfits(&model.Layout{TP: tp, CP: 1, EP: 1, ExpertTP: 1})
+	return !slices.ContainsFunc(misfits, func(x model.Misfit) bool { return x.Key == "parallel.tp" })
 }
 
 // batches calls each for every way to cut the global batch.
@@ -98,7 +97,7 @@ func (s *Space) batches(l Layout, each func(Layout)) {
 
 // schedules calls each for every schedule and number of chunks a rank.
 func (s *Space) schedules(l Layout, each func(Layout)) {
-	layers := int(s.Base.Model.Layers)
+	layers := s.Base.Model.Depth()
 	names := s.Kinds
 	if _, fixed := s.Fixed["schedule.kind"]; l.PP == 1 && !fixed {
 		names = []string{"1f1b"} // without a pipeline all are alike
@@ -129,7 +128,7 @@ func (s *Space) schedules(l Layout, each func(Layout)) {
 // switches calls each for what is on or off.
 func (s *Space) switches(l Layout, each func(Layout)) {
 	recompute := []string{"none", "full"}
-	if s.Base.Model.Attention == model.Unfused { // fused attention keeps nothing that selective recomputation could save
+	if !s.Base.Model.FusedAttention() { // fused attention keeps nothing that selective recomputation could save
 		recompute = []string{"none", "selective", "full"}
 	}
 	if fixed, ok := s.Fixed["training.recompute"]; ok {
@@ -143,7 +142,7 @@ func (s *Space) switches(l Layout, each func(Layout)) {
 		}
 	}
 	sequence := []bool{false}
-	if l.TP > 1 && s.Base.Model.SeqLen/int64(l.CP)%int64(l.TP) == 0 {
+	if l.TP > 1 {
 		sequence = []bool{true, false}
 	}
 	for _, l.Recompute = range recompute {
@@ -153,7 +152,7 @@ func (s *Space) switches(l Layout, each func(Layout)) {
 				if ok && fixed != strconv.FormatBool(l.SequenceParallel) {
 					continue
 				}
-				if key, _ := l.Apply(s.Base).ExpertProblem(); key == "" {
+				if len(l.Apply(s.Base).Misfits()) == 0 {
 					each(l)
 				}
 			}
