@@ -64,7 +64,7 @@ func (l *loader) checkMisfits(cfg *job.Config, known bool) {
 		return
 	}
 	for _, m := range cfg.Model.Misfits(&layout) {
-		l.problem(m.Key, m.With, "%s", m.Text)
+		l.problem(m.Key, m.Others(), "%s", m.Text)
 	}
 }
 

@@ -61,7 +61,7 @@ func Build(c *Config, peaks Peaks) (*Job, error) {
 func (j *Job) buildModel() error {
 	c := j.Config
 	if m := c.Misfits(); len(m) > 0 {
-		return fmt.Errorf("%s: %s", m[0].Key, m[0].Text)
+		return m[0]
 	}
 	spec, err := c.Spec()
 	if err != nil {

@@ -1,10 +1,13 @@
 package job
 
-import "trainsim/sim/model"
+import (
+	"trainsim/sim/input"
+	"trainsim/sim/model"
+)
 
 // Misfits returns every reason for which the model cannot be cut over the job's
 // ranks.
-func (c *Config) Misfits() []model.Misfit {
+func (c *Config) Misfits() []*input.Problem {
 	l := c.ModelLayout()
 	return c.Model.Misfits(&l)
 }

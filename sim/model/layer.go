@@ -36,7 +36,7 @@ type Family interface {
 	Problems(c *Config) []*input.Problem
 	// Misfits returns every reason for which the model cannot be cut as a layout
 	// says.
-	Misfits(c *Config, l *Layout) []Misfit
+	Misfits(c *Config, l *Layout) []*input.Problem
 	// Stack returns the layers of the model.
 	Stack(c *Config) Stack
 }

@@ -1,10 +1,6 @@
 package model
 
-import (
-	"fmt"
-
-	"trainsim/sim/input"
-)
+import "trainsim/sim/input"
 
 // Layout is how a job cuts its model over ranks, as far as layers care.
 type Layout struct {
@@ -22,45 +18,32 @@ type Layout struct {
 	LoRA      LoRA
 }
 
-// Misfit is one reason for which a model cannot be cut as a layout says: the
-// scenario's key at fault, others that it follows from, and what to write instead.
-type Misfit struct {
-	Key  string
-	With []string
-	Text string
-}
+// Misfits returns every reason for which the model cannot be cut so: a scenario's
+// key and what to write instead, with the keys that it follows from.
+func (c *Config) Misfits(l *Layout) []*input.Problem { return families[c.Family].Misfits(c, l) }
 
-// Misfits returns every reason for which the model cannot be cut so.
-func (c *Config) Misfits(l *Layout) []Misfit { return families[c.Family].Misfits(c, l) }
-
-type misfits []Misfit
-
-func (m *misfits) add(key string, with []string, format string, args ...any) {
-	*m = append(*m, Misfit{key, with, fmt.Sprintf(format, args...)})
-}
-
-// divides reports a width that the tensor-parallel ranks cannot share.
-func (m *misfits) divides(tp int, key string, width int64, what string) {
+// divides adds a width that the tensor-parallel ranks cannot share.
+func (p *problems) divides(tp int, key string, width int64, what string) {
 	if width > 0 && width%int64(tp) != 0 {
-		m.add("parallel.tp", []string{key}, "%d does not divide the model's %s, %d; write one of %s",
-			tp, what, width, input.Divisors(int(width)))
+		p.add("parallel.tp", "%d does not divide the model's %s, %d; write one of %s",
+			tp, what, width, input.Divisors(int(width))).With(key)
 	}
 }
 
 // Misfits of a transformer are heads, widths, tokens and experts that the ranks
 // cannot share evenly.
-func (transformer) Misfits(c *Config, l *Layout) []Misfit {
-	var out misfits
+func (transformer) Misfits(c *Config, l *Layout) []*input.Problem {
+	var out problems
 	c.expertMisfit(&out, l)
 	if c.latent() && l.CPComm == "a2a" {
-		out.add("parallel.cp_comm", []string{"model.kv_lora_rank"},
-			"latent attention passes keys and values around a ring; write \"p2p\"")
+		out.add("parallel.cp_comm",
+			"latent attention passes keys and values around a ring; write \"p2p\"").With("model.kv_lora_rank")
 	}
 	out.divides(l.TP, "model.heads", c.Heads, "heads")
 	tp, cp := int64(l.TP), int64(l.CP)
 	if kv := c.KV(); kv > 0 && kv != c.Heads && kv%tp != 0 && tp%kv != 0 {
-		out.add("parallel.tp", []string{"model.kv_heads"},
-			"%d ranks cannot share %d key/value heads; write a divisor or a multiple of %d", tp, kv, kv)
+		out.add("parallel.tp", "%d ranks cannot share %d key/value heads; write a divisor or a multiple of %d",
+			tp, kv, kv).With("model.kv_heads")
 	}
 	if c.Experts == 0 || c.DenseLayers > 0 {
 		out.divides(l.TP, "model.ffn", c.FFN, "ffn width")
@@ -68,21 +51,21 @@ func (transformer) Misfits(c *Config, l *Layout) []Misfit {
 	out.divides(l.TP, "model.shared_expert_ffn", c.SharedExpertFFN, "shared experts' width")
 	switch {
 	case c.SeqLen%cp != 0:
-		out.add("parallel.cp", []string{"model.seq_len"}, "%d does not divide seq_len %d; write one of %s",
-			cp, c.SeqLen, input.Divisors(int(c.SeqLen)))
+		out.add("parallel.cp", "%d does not divide seq_len %d; write one of %s",
+			cp, c.SeqLen, input.Divisors(int(c.SeqLen))).With("model.seq_len")
 	case l.SequenceParallel && (c.SeqLen/cp)%tp != 0:
-		out.add("parallel.sequence_parallel", []string{"parallel.tp", "model.seq_len"},
-			"tp %d does not divide the %d tokens of a rank's sequence; "+
-				"write a seq_len that tp * cp divides, or sequence_parallel = false", tp, c.SeqLen/cp)
+		out.add("parallel.sequence_parallel", "tp %d does not divide the %d tokens of a rank's sequence; "+
+			"write a seq_len that tp * cp divides, or sequence_parallel = false", tp, c.SeqLen/cp).
+			With("parallel.tp", "model.seq_len")
 	}
 	return out
 }
 
 // expertMisfit adds what is wrong with how experts are spread over the ranks, or
 // trained.
-func (c *Config) expertMisfit(m *misfits, l *Layout) {
+func (c *Config) expertMisfit(p *problems, l *Layout) {
 	with := []string{"parallel.ep", "parallel.etp", "parallel.tp", "parallel.zero", "model.experts"}
-	add := func(key, format string, args ...any) { m.add(key, with, format, args...) }
+	add := func(key, format string, args ...any) { p.add(key, format, args...).With(with...) }
 	ep, etp := max(l.EP, 1), l.ExpertTP
 	if c.Experts == 0 {
 		if ep > 1 {

@@ -36,7 +36,10 @@ func (c *Config) Split(layers []int) []Run {
 	out := make([]Run, len(layers))
 	first := 0
 	for i, n := range layers {
-		out[i] = Run{s.earliest(first, n), n, !c.Bare && i == 0, !c.Bare && i == len(layers)-1}
+		out[i] = Run{
+			First: s.earliest(first, n), Layers: n,
+			Embeds: i == 0 && s.Embedding != nil && !c.Bare, Ends: i == len(layers)-1 && s.Head != nil && !c.Bare,
+		}
 		first += n
 	}
 	return out

@@ -35,8 +35,8 @@ type letter struct {
 	name byte
 }
 
-func (abc) Problems(*Config) []*input.Problem { return nil }
-func (abc) Misfits(*Config, *Layout) []Misfit { return nil }
+func (abc) Problems(*Config) []*input.Problem         { return nil }
+func (abc) Misfits(*Config, *Layout) []*input.Problem { return nil }
 func (f abc) Stack(*Config) Stack {
 	var s Stack
 	for i := range f.letters {

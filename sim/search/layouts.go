@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"trainsim/schedule/kinds"
+	"trainsim/sim/input"
 	"trainsim/sim/model"
 )
 
@@ -75,7 +76,7 @@ func expertDegrees(m *model.Config, ranks int) []int {
 // sharesWidths reports whether tp ranks can share the model's matrices.
 func sharesWidths(m *model.Config, tp int) bool {
 	misfits := m.Misfits(&model.Layout{TP: tp, CP: 1, EP: 1, ExpertTP: 1})
-	return !slices.ContainsFunc(misfits, func(x model.Misfit) bool { return x.Key == "parallel.tp" })
+	return !slices.ContainsFunc(misfits, func(x *input.Problem) bool { return x.Key == "parallel.tp" })
 }
 
 // batches calls each for every way to cut the global batch.
