@@ -175,7 +175,7 @@ func (n *Network) enter(slot int32) {
 	if n.changed {
 		f.rate = n.rateAlone(f.transfer)
 	}
-	f.finish = now + max(transferTime(f.transfer.Bytes, f.rate), 1)
+	f.finish = now.Plus(max(transferTime(f.transfer.Bytes, f.rate), 1))
 	n.engine.At(f.finish, n.id, eventAlone, uint32(slot))
 	if n.record != nil {
 		n.report(f.transfer.Links)

@@ -216,7 +216,7 @@ func (n *Network) retime() {
 		}
 		f.left -= float64(f.rate * (now - f.since).Seconds())
 		f.since, f.rate = now, s.rate[i]
-		f.finish = now + max(fluidTime(f.left, f.rate), 1)
+		f.finish = now.Plus(max(fluidTime(f.left, f.rate), 1))
 	}
 	if n.record != nil {
 		n.reportComponent()
@@ -226,8 +226,8 @@ func (n *Network) retime() {
 // fluidTime is how long left bytes take, rounded up.
 func fluidTime(left, rate float64) sim.Time {
 	ps := math.Ceil(left / rate * float64(sim.Second))
-	if !(ps < float64(sim.Forever/2)) {
-		return sim.Forever / 2
+	if !(ps < float64(sim.Forever)) {
+		return sim.Forever
 	}
 	return sim.Time(ps)
 }

@@ -28,6 +28,14 @@ var linkKindNames = []string{"nvlink", "pcie", "socket", "memory", "nic", "fabri
 // String returns the kind's name.
 func (k LinkKind) String() string { return nameOf(int(k), linkKindNames) }
 
+// RateKeys names the keys of a Config that set the rate of links of the kind.
+func (k LinkKind) RateKeys() string { return linkRateKeys[k] }
+
+var linkRateKeys = [...]string{
+	LinkNVLink: "nvlink_bandwidth or nvlink_efficiency", LinkPCIe: "pcie_bandwidth", LinkSocket: "socket_bandwidth",
+	LinkMemory: "host_memory_bandwidth", LinkNIC: "nic_bandwidth or nic_efficiency", LinkFabric: "nic_bandwidth",
+}
+
 // Link is one direction of a connection.
 type Link struct {
 	Name     string

@@ -60,7 +60,7 @@ func wholeBytes(x float64) int64 {
 
 // Uncontended returns how long the transfer takes alone on its links.
 func (x *Transfer) Uncontended() sim.Time {
-	return x.Latency + transferTime(x.Bytes, x.rate)
+	return x.Latency.Plus(transferTime(x.Bytes, x.rate))
 }
 
 // Rate returns the progress in bytes a second when alone.

@@ -22,6 +22,8 @@ var (
 	// ErrLivelock reports that one instant processed more events than
 	// SetMaxPerInstant allows: time no longer advances.
 	ErrLivelock = errors.New("simulated time does not advance")
+	// ErrHorizon reports that something takes longer than the clock reaches.
+	ErrHorizon = errors.New("more than simulated time is for")
 )
 
 const (
@@ -43,6 +45,7 @@ type Engine struct {
 	handlers      []Handler
 	err           error
 	running       bool
+	overran       bool // an event lay beyond the Horizon
 }
 
 // Register adds a handler and returns its ID. It panics during a run and on
@@ -83,12 +86,17 @@ func (k *Engine) Pending() int { return k.queue.len() }
 func (k *Engine) Processed() uint64 { return k.processed }
 
 // At schedules an event for dst at time t, behind all that already wait for
-// that instant. It panics when t lies in the past or nobody is registered as dst.
+// that instant. An event beyond the Horizon never happens, see Overran. It panics
+// when t lies in the past or nobody is registered as dst.
 func (k *Engine) At(t Time, dst HandlerID, kind uint16, arg uint32) {
 	if t < k.now {
 		panic(fmt.Sprintf("sim: event kind %d for handler %d at %v, before now %v", kind, dst, t, k.now))
 	}
 	k.mustKnow(dst)
+	if t > Horizon {
+		k.overran = true
+		return
+	}
 	e := newEvent(t, k.seq, dst, kind, arg)
 	k.seq++
 	if t == k.now && k.running {
@@ -98,14 +106,14 @@ func (k *Engine) At(t Time, dst HandlerID, kind uint16, arg uint32) {
 	k.queue.push(e)
 }
 
-// After schedules an event d after now, at the latest at Forever.
+// After schedules an event d after now.
 func (k *Engine) After(d Time, dst HandlerID, kind uint16, arg uint32) {
-	t := k.now + d
-	if d > 0 && t < k.now {
-		t = Forever
-	}
-	k.At(t, dst, kind, arg)
+	k.At(k.now.Plus(d), dst, kind, arg)
 }
+
+// Overran reports whether an event lay beyond the Horizon. Whoever then waits
+// for something waits for what takes too long.
+func (k *Engine) Overran() bool { return k.overran }
 
 // AtEnd schedules an event for this instant, after all normal events of the
 // instant, those still to come included.

@@ -186,19 +186,22 @@ func TestTheFirstFailureStopsTheRun(t *testing.T) {
 	assert.Equal(t, uint64(1), k.Processed())
 }
 
-func TestTimesBeyondTheClockSaturate(t *testing.T) {
+// What lies beyond the Horizon never happens, and the engine says so; all before
+// it does.
+func TestEventsBeyondTheHorizonAreLeftOut(t *testing.T) {
 	var k Engine
 	var log []string
-	id := k.Register(handlerFunc(func(k *Engine, kind uint16, arg uint32) error {
-		if arg == 0 {
-			k.After(Forever, 0, 0, 1)
-		}
-		log = append(log, fmt.Sprint(k.Now() == Forever, arg))
-		return nil
-	}))
-	k.At(Second, id, 0, 0)
+	id := k.Register(logger(&log))
+	k.At(Horizon, id, 0, 1)
 	require.NoError(t, k.Run(context.Background()))
-	assert.Equal(t, []string{"false 0", "true 1"}, log)
+	assert.Equal(t, []string{"9e+06s 0 1"}, log)
+	assert.False(t, k.Overran())
+	k.After(1, id, 0, 2)
+	k.After(Forever, id, 0, 3)
+	assert.Zero(t, k.Pending())
+	assert.True(t, k.Overran())
+	require.NoError(t, k.Run(context.Background()))
+	assert.Len(t, log, 1)
 }
 
 func TestBrokenInvariantsPanicWithTheEvent(t *testing.T) {

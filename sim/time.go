@@ -22,7 +22,38 @@ const (
 
 	// Forever is later than everything that happens.
 	Forever Time = math.MaxInt64
+	// Horizon is the last instant at which something can happen in a run, 104
+	// days, so that a length of time can be added to every instant.
+	Horizon = 9_000_000 * Second
 )
+
+// Plus returns the instant d after t, or the sum of two lengths of time, at the
+// latest Forever.
+func (t Time) Plus(d Time) Time {
+	if d > 0 && t > Forever-d {
+		return Forever
+	}
+	return t + d
+}
+
+// Times returns n times as long as t, at most Forever and at least -Forever.
+func (t Time) Times(n int64) Time {
+	hi, lo := bits.Mul64(magnitude(int64(t)), magnitude(n))
+	if hi > 0 || lo > uint64(Forever) {
+		lo = uint64(Forever)
+	}
+	if (t < 0) != (n < 0) {
+		return -Time(lo)
+	}
+	return Time(lo)
+}
+
+func magnitude(n int64) uint64 {
+	if n < 0 {
+		return -uint64(n)
+	}
+	return uint64(n)
+}
 
 // Seconds returns t in seconds.
 func (t Time) Seconds() float64 { return float64(t) / float64(Second) }
@@ -32,8 +63,11 @@ func (t Time) Microseconds() float64 { return float64(t) / float64(Microsecond) 
 
 // FromSeconds rounds s seconds to the nearest picosecond. Values beyond the
 // range of Time saturate; NaN gives 0.
-func FromSeconds(s float64) Time {
-	ps := math.Round(s * float64(Second))
+func FromSeconds(s float64) Time { return FromPicoseconds(s * float64(Second)) }
+
+// FromPicoseconds rounds to the nearest picosecond as FromSeconds does.
+func FromPicoseconds(ps float64) Time {
+	ps = math.Round(ps)
 	switch {
 	case math.IsNaN(ps):
 		return 0

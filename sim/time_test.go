@@ -94,3 +94,22 @@ func TestTimeString(t *testing.T) {
 	}
 	assert.Equal(t, 1.5, (1500 * Nanosecond).Microseconds())
 }
+
+// Sums and multiples beyond the clock are Forever.
+func TestSaturation(t *testing.T) {
+	assert.Equal(t, 3*Second, Second.Plus(2*Second))
+	assert.Equal(t, Forever, Forever.Plus(1))
+	assert.Equal(t, Forever, Horizon.Plus(Horizon))
+	assert.Equal(t, Forever, (Forever - 1).Plus(1))
+	assert.Equal(t, 6*Second, (2 * Second).Times(3))
+	assert.Equal(t, Time(0), Forever.Times(0))
+	assert.Equal(t, -6*Second, (2 * Second).Times(-3))
+	assert.Equal(t, 6*Second, (-2 * Second).Times(-3))
+	assert.Equal(t, -Forever, Forever.Times(-2))
+	assert.Equal(t, Second, (-Second).Plus(2*Second))
+	assert.Equal(t, -Second, Second.Plus(-2*Second))
+	assert.Equal(t, Forever, Forever.Times(2))
+	assert.Equal(t, Forever, Horizon.Times(1<<40))
+	assert.Equal(t, Forever, FromPicoseconds(1e19))
+	assert.Equal(t, Time(3), FromPicoseconds(2.5))
+}

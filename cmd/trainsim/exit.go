@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"trainsim/schedule"
+	"trainsim/sim"
 	"trainsim/sim/input"
 	"trainsim/sim/output"
 )
@@ -61,7 +62,7 @@ func (a *app) exitCode(err error) int {
 		return c.code
 	case errors.As(err, &invalid), errors.As(err, &bad):
 		return exitInput
-	case errors.Is(err, schedule.ErrDeadlock):
+	case errors.Is(err, schedule.ErrDeadlock), errors.Is(err, sim.ErrHorizon):
 		return exitUnrunnable
 	case !a.started: // cobra refused the arguments
 		return exitUsage

@@ -2,6 +2,7 @@ package bench
 
 import (
 	"context"
+	"fmt"
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
@@ -70,6 +71,9 @@ func (b *Bench) Run(ctx context.Context, sizes []int64) (*Table, error) {
 	}
 	for _, bytes := range sizes {
 		p := b.group.Plan(b.op, bytes)
+		if p.Uncontended() > sim.Horizon {
+			return nil, b.tooLong(&p)
+		}
 		row := b.row(&p, p.Uncontended())
 		if len(b.others) > 0 {
 			alone := row.Seconds
@@ -83,6 +87,12 @@ func (b *Bench) Run(ctx context.Context, sizes []int64) (*Table, error) {
 		t.Rows = append(t.Rows, row)
 	}
 	return t, nil
+}
+
+// tooLong says that a plan, alone or beside others, takes too long.
+func (b *Bench) tooLong(p *nccl.Plan) error {
+	l := b.topology.Links()[p.Bottleneck]
+	return fmt.Errorf("%v of %d bytes over %s takes %w; write a smaller size, or a cluster with a higher %s", p.Op, p.Message, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
 }
 
 func (b *Bench) row(p *nccl.Plan, time sim.Time) Row {

@@ -27,6 +27,9 @@ func (b *Bench) contended(ctx context.Context, p *nccl.Plan) (sim.Time, error) {
 	if err := r.engine.Run(ctx); err != nil {
 		return 0, err
 	}
+	if r.end == 0 && r.engine.Overran() {
+		return 0, b.tooLong(p)
+	}
 	return r.end - warm, nil
 }
 

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"math"
 	"trainsim/schedule"
 	"trainsim/sim"
 	"trainsim/sim/code"
@@ -105,7 +106,10 @@ func jobTime(j *job.Job) (sim.Time, error) {
 	if err != nil {
 		return 0, err
 	}
-	return max(begin+sim.Time(res.Makespan)+end, stream), nil
+	if math.IsInf(res.Makespan, 1) { // a chunk without an action of some kind, whose cost nobody knows
+		return stream, nil
+	}
+	return max(begin.Plus(sim.FromPicoseconds(res.Makespan)).Plus(end), stream), nil
 }
 
 // kernelTime sums the kernels of a block, alone.
@@ -113,7 +117,7 @@ func kernelTime(b *code.Block) sim.Time {
 	var sum sim.Time
 	for i := range b.Code {
 		if b.Code[i].Kind == code.RunKernel {
-			sum += b.Code[i].Dur
+			sum = sum.Plus(b.Code[i].Dur)
 		}
 	}
 	return sum

@@ -44,9 +44,12 @@ type chunkCost struct {
 }
 
 func (a chunkCost) plus(b chunkCost, n int64) chunkCost {
-	return chunkCost{a.forward + sim.Time(n)*b.forward, a.input + sim.Time(n)*b.input, a.weight + sim.Time(n)*b.weight,
+	return chunkCost{a.forward.Plus(b.forward.Times(n)), a.input.Plus(b.input.Times(n)), a.weight.Plus(b.weight.Times(n)),
 		a.saved + n*b.saved, a.parameters + n*b.parameters, a.experts + n*b.experts}
 }
+
+// time is a micro-batch's, forward and backward.
+func (a *chunkCost) time() sim.Time { return a.forward.Plus(a.input).Plus(a.weight) }
 
 // clusterBound times tensor-parallel collectives on a cluster.
 type clusterBound struct {
@@ -145,7 +148,7 @@ func (k *chunkBound) ends(n int64, embeds, ends bool) chunkCost {
 // mean bounds a job of which only the sum over the stages is known.
 func (b *Bounder) mean(c *job.Config, costs *chunkBound) Bound {
 	all := costs.chunk(&c.Model, c.Model.Whole())
-	work := (all.forward + all.input + all.weight) * sim.Time(c.Schedule.Microbatches)
+	work := all.time().Times(int64(c.Schedule.Microbatches))
 	return Bound{Time: work / sim.Time(c.Parallel.PP)}
 }
 
@@ -267,12 +270,12 @@ func (k *clusterBound) communicators(tp int) []*nccl.Communicator {
 // of the last gradient from it. Chunks are dealt out in a loop; for any other
 // placement only the work counts.
 func stepBound(c *job.Config, kind string, at []chunkCost) sim.Time {
-	m, pp := sim.Time(c.Schedule.Microbatches), c.Parallel.PP
+	m, pp := int64(c.Schedule.Microbatches), c.Parallel.PP
 	work := make([]sim.Time, pp)
 	var total sim.Time
 	for s, k := range at {
-		work[s%pp] += m * (k.forward + k.input + k.weight)
-		total += m * (k.forward + k.input + k.weight)
+		all := k.time().Times(m)
+		work[s%pp], total = work[s%pp].Plus(all), total.Plus(all)
 	}
 	loop, whole := placementOf(kind)
 	if !loop {
@@ -280,13 +283,12 @@ func stepBound(c *job.Config, kind string, at []chunkCost) sim.Time {
 	}
 	var longest, head, tail sim.Time
 	for r := range pp {
-		t := head + work[r]
+		t := head.Plus(work[r])
 		if whole {
-			t += tail
+			t = t.Plus(tail)
 		}
 		longest = max(longest, t)
-		head += at[r].forward
-		tail += at[r].input + at[r].weight
+		head, tail = head.Plus(at[r].forward), tail.Plus(at[r].input.Plus(at[r].weight))
 	}
 	return longest
 }

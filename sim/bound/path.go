@@ -125,12 +125,12 @@ func (p *pathFinder) streamTime(r int, kind model.Group) sim.Time {
 		if !ok {
 			for k := range b.Code {
 				if in := &b.Code[k]; (in.Kind == code.RunCollective || in.Kind == code.StartCollective) && in.Group == kind {
-					t += p.alone(id, in.Comm)
+					t = t.Plus(p.alone(id, in.Comm))
 				}
 			}
 			known[b] = t
 		}
-		sum += t
+		sum = sum.Plus(t)
 	}
 	return sum
 }
@@ -183,7 +183,7 @@ func (w *walk) step(in *code.Instr) {
 // kernel runs a kernel. Beside a collective that began when its stream was idle
 // it is slower, unless it begins behind that one's end.
 func (w *walk) kernel(in *code.Instr) {
-	end := w.now + in.Dur
+	end := w.now.Plus(in.Dur)
 	for slot, held := range w.held {
 		if held > 0 && w.ends[slot] > w.now {
 			beside := w.beside(in.Index, held)
@@ -213,7 +213,7 @@ func (w *walk) collective(in *code.Instr) {
 		return
 	}
 	idle := w.free[in.Group] <= w.now && !w.open(in.Group)
-	end := max(w.now, w.free[in.Group]) + w.alone(id, in.Comm)
+	end := max(w.now, w.free[in.Group]).Plus(w.alone(id, in.Comm))
 	w.free[in.Group] = end
 	switch {
 	case in.Kind == code.RunCollective:

@@ -1,8 +1,6 @@
 package code
 
 import (
-	"math"
-
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
@@ -79,13 +77,26 @@ func (c *Compiler) BlockingTime(ops []model.Op, collective func(model.Comm) sim.
 		op := &ops[i]
 		switch {
 		case op.Kind == model.Compute:
-			sum += c.time(&op.Kernel)
+			sum = sum.Plus(c.time(&op.Kernel))
 		case op.Kind == model.Communicate && !op.Async && op.Comm.Group == model.TP:
-			sum += collective(op.Comm)
+			sum = sum.Plus(collective(op.Comm))
 		}
 	}
 	return sum
 }
+
+// Slowest returns the priced kernel that takes longest, and its time.
+func (c *Compiler) Slowest() (kernel int32, took sim.Time) {
+	for id, t := range c.Times {
+		if t > took {
+			kernel, took = int32(id), t
+		}
+	}
+	return kernel, took
+}
+
+// Faster names the keys of a scenario that make a priced kernel faster.
+func (c *Compiler) Faster(kernel int32) string { return c.device.Faster(&c.list[kernel]) }
 
 // Queues reports whether a kernel has far more thread blocks than the device runs
 // at once, so that multiprocessors that become free are taken at once. Matrix
@@ -104,7 +115,7 @@ func (c *Compiler) Beside(key BesideKey) sim.Time {
 // paced turns a kernel's time on a typical card into that on the slowest.
 func (c *Compiler) paced(k *gpu.Kernel, t sim.Time) sim.Time {
 	if pace := k.Pace(c.Slow); pace != 1 {
-		return sim.Time(math.Round(float64(t) * pace))
+		return sim.FromPicoseconds(float64(t) * pace)
 	}
 	return t
 }
@@ -119,5 +130,5 @@ type BesideKey struct {
 // Outlast is the time of a kernel that takes alone or beside a collective, where
 // the collective is over after a while.
 func Outlast(alone, beside, shared sim.Time) sim.Time {
-	return shared + sim.Time(math.Round(float64(alone)*(1-float64(shared)/float64(beside))))
+	return shared.Plus(sim.FromPicoseconds(float64(alone) * (1 - float64(shared)/float64(beside))))
 }

@@ -34,6 +34,22 @@ func (d *Device) launched(k *Kernel, seconds float64) sim.Time {
 	return sim.FromSeconds(seconds + float64(d.LaunchGap.Seconds()*float64(max(k.Launches, 1))))
 }
 
+// Faster names what to write in a scenario for a kernel to take less time.
+func (d *Device) Faster(k *Kernel) string {
+	half, launches := d.Time(k)/2, max(k.Launches, 1)
+	switch {
+	case d.LaunchGap.Times(launches) > half:
+		return "a shorter gpu.launch_gap"
+	case k.Kind == GEMM:
+		return "higher rates in gpu.peak and gpu.gemm"
+	case k.Kind == Attention:
+		return "higher rates in gpu.peak and gpu.attention"
+	case d.Streaming.Latency.Times(launches) > half:
+		return "a shorter gpu.streaming.latency"
+	}
+	return "a higher gpu.memory_bandwidth or gpu.streaming." + k.Class.String()
+}
+
 // share is the part of the peak arithmetic rate that the kernel reaches in the
 // given seconds.
 func (d *Device) share(k *Kernel, seconds float64) float64 {

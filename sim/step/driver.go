@@ -32,6 +32,6 @@ func (m *machine) payDriver(rs *rankState, stage int) {
 		if p.Waits {
 			rs.host = max(rs.host, rs.clock)
 		}
-		rs.host += p.Time
+		rs.host = rs.host.Plus(p.Time)
 	}
 }

@@ -2,7 +2,6 @@ package step
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 
 	"trainsim/interconnect"
@@ -80,5 +79,5 @@ func (t *faultState) slowed(r int32, start, dur sim.Time) sim.Time {
 	if t.draw != nil {
 		x *= max(0.1, 1+float64(t.jitter*t.draw[r].NormFloat64()))
 	}
-	return sim.Time(math.Round(x))
+	return sim.FromPicoseconds(x)
 }

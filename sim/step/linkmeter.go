@@ -57,14 +57,14 @@ func (lm *linkMeter) change(at sim.Time, link interconnect.LinkID, rate float64)
 
 // advance books what a link carried since its last change.
 func (lm *linkMeter) advance(i int32, to sim.Time) {
-	for to >= lm.width*meterBins {
+	for to/meterBins >= lm.width {
 		lm.double()
 	}
 	from := lm.since[i]
 	lm.since[i] = to
 	for lm.rate[i] > 0 && from < to {
 		bin := from / lm.width
-		end := min(to, (bin+1)*lm.width)
+		end := from + min(to-from, lm.width-from%lm.width)
 		lm.bins[i][bin] += float64(lm.rate[i] * (end - from).Seconds())
 		from = end
 	}

@@ -1,8 +1,6 @@
 package step
 
 import (
-	"fmt"
-
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/sim"
@@ -233,7 +231,7 @@ func (rs *rankState) beginAction(a *code.Action, at sim.Time) {
 func (m *machine) execute(r int32, a *code.Action, in *code.Instr) bool {
 	rs := &m.ranks[r]
 	if !rs.paid {
-		rs.host += in.Host
+		rs.host = rs.host.Plus(in.Host)
 		rs.paid = true
 		if m.driven != nil {
 			m.payDriver(rs, m.stageOf(r))
@@ -266,18 +264,14 @@ func (m *machine) execute(r int32, a *code.Action, in *code.Instr) bool {
 	case code.Send:
 		return m.send(r, a, &a.Parts[in.Part])
 	case code.SyncHost:
-		rs.host = max(rs.host, now+in.Host)
+		rs.host = max(rs.host, now.Plus(in.Host))
 		m.next(r)
 	}
 	return true
 }
 
-// longestKernel is what no kernel of a real job takes; times beyond would leave
-// the clock's range.
+// longestKernel is what no kernel of a real job takes.
 const longestKernel = 100_000 * sim.Second
-
-// longestRun keeps the clock in its range, 106 days.
-const longestRun = 9_000_000 * sim.Second
 
 // beside returns a kernel's time beside collectives.
 func (m *machine) beside(key code.BesideKey) sim.Time {
@@ -323,21 +317,18 @@ func (m *machine) kernel(r int32, a *code.Action, in *code.Instr) {
 		dur = m.faults.slowed(r, start, dur)
 	}
 	if dur > longestKernel {
-		m.engine.Fail(fmt.Errorf("%s takes %v on rank %d, more than simulated time is for; write a faster gpu", m.job.Compiler.Names[in.Name], dur, m.folding.rank(r)))
-		return
-	}
-	if start > longestRun {
-		m.engine.Fail(fmt.Errorf("the run takes more than %v, which is all that simulated time is for; write fewer steps, passes or micro-batches", longestRun))
+		m.engine.Fail(m.tooSlow(r, in, dur))
 		return
 	}
 	rs.beginAction(a, start)
-	m.book(rs, bookOf[in.What], start+dur)
+	end := start.Plus(dur)
+	m.book(rs, bookOf[in.What], end)
 	if rs.recorded >= 0 {
-		m.record.kernel(rs, a, in, start, start+dur)
+		m.record.kernel(rs, a, in, start, end)
 	}
 	m.next(r)
 	if m.job.Config.Host.LaunchBlocking {
-		rs.host = start + dur + job.BlockedLaunch
+		rs.host = end.Plus(job.BlockedLaunch)
 	}
-	m.engine.At(start+dur, m.id, rankResumes, uint32(r))
+	m.engine.At(end, m.id, rankResumes, uint32(r))
 }

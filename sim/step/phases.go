@@ -55,7 +55,7 @@ func (m *machine) run(ctx context.Context) error {
 		var err error
 		if m.done < len(m.ranks) {
 			m.end = m.engine.Now()
-			err = m.deadlock()
+			err = m.unfinished()
 		}
 		m.close()
 		if err != nil {

@@ -76,7 +76,7 @@ func (m *machine) hold(rs *rankState, id, sign int32) {
 	l := m.load(id, e.comm)
 	rs.traffic += int64(sign) * l.traffic
 	if sign > 0 {
-		rs.quiet = max(rs.quiet, m.engine.Now()+l.took)
+		rs.quiet = max(rs.quiet, m.engine.Now().Plus(l.took))
 	}
 }
 
@@ -103,7 +103,7 @@ func (m *machine) load(id, comm int32) load {
 // disturb notes that an overlapped collective, which starts now, moves data
 // through its members' memory for as long as it takes alone.
 func (m *machine) disturb(id int32, e *entry) {
-	over := m.engine.Now() + m.load(id, e.comm).took
+	over := m.engine.Now().Plus(m.load(id, e.comm).took)
 	for _, r := range m.folding.ranks[id] {
 		m.ranks[r].quiet = max(m.ranks[r].quiet, over)
 	}
@@ -185,8 +185,8 @@ func (m *machine) resumeFromStream(r int32, g *job.Group, started sim.Time) {
 	gap := m.gap(rs.present(), g)
 	m.next(r)
 	if gap > 0 {
-		m.book(rs, b, m.engine.Now()+gap)
-		m.engine.At(m.engine.Now()+gap, m.id, rankResumes, uint32(r))
+		m.book(rs, b, m.engine.Now().Plus(gap))
+		m.engine.After(gap, m.id, rankResumes, uint32(r))
 		return
 	}
 	m.advance(r)
