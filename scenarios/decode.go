@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"trainsim/scenarios/keys"
@@ -161,20 +162,11 @@ func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
 		return
 	}
 	k, _ := keys.Find(path)
-	if len(k.Values) > 0 && !contains(k.Values, n.text) {
+	if len(k.Values) > 0 && !slices.Contains(k.Values, n.text) {
 		d.fail(n.at, path, "%q is not known here; %s", n.text, input.DidYouMean(n.text, k.Values))
 		return
 	}
 	v.SetString(n.text)
-}
-
-func contains(list []string, s string) bool {
-	for _, x := range list {
-		if x == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (d *decoder) integer(v reflect.Value, n *node, path string) {

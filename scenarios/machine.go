@@ -1,9 +1,12 @@
 package scenarios
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"trainsim/interconnect"
+	"trainsim/sim/gpu"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
@@ -15,14 +18,46 @@ func LoadMachine(cluster, dir string) (*job.Config, error) {
 	return loadPreset("cluster", cluster, dir)
 }
 
-// LoadModel reads a model preset by its name, in which separators and case do
-// not count. It is looked for in a folder, then among the built-in ones.
+// LoadModel reads a model preset. It is looked for in a folder, then among the
+// built-in ones.
 func LoadModel(name, dir string) (*model.Config, error) {
-	cfg, err := loadPreset("model", sameLetters(name, builtinNames("models")), dir)
+	cfg, err := loadPreset("model", name, dir)
 	if err != nil {
 		return nil, err
 	}
 	return &cfg.Model, nil
+}
+
+// LoadGPU reads a device preset: a built-in one by name, or a file.
+func LoadGPU(name string) (*gpu.Device, error) {
+	l := newLoader(&input.Source{Name: "gpu", Dir: "."})
+	l.root = newTable(input.Span{}, input.Span{})
+	t := newTable(input.Span{}, input.Span{})
+	t.put("preset", &node{kind: stringNode, text: name})
+	l.root.put("gpu", t)
+	cfg := l.decode()
+	if l.out.Len() == 1 && l.out.All()[0].File == "" {
+		return nil, problemError(l.out.All()[0])
+	}
+	if err := l.out.Err(); err != nil {
+		return nil, err
+	}
+	if err := cfg.GPU.Validate(); err != nil {
+		return nil, fmt.Errorf("gpu preset %q: %w", name, err)
+	}
+	return &cfg.GPU, nil
+}
+
+// LoadCluster reads a cluster preset, a built-in one by name or a file, with
+// the device of its nodes.
+func LoadCluster(name string) (*interconnect.Config, *gpu.Device, error) {
+	cfg, err := LoadMachine(name, ".")
+	if err != nil {
+		return nil, nil, err
+	}
+	c := cfg.Cluster
+	c.ComputeCapability = cmp.Or(c.ComputeCapability, cfg.GPU.ComputeCapability)
+	return &c, &cfg.GPU, nil
 }
 
 // loadPreset returns a Config with nothing but a table's preset and the
@@ -38,17 +73,6 @@ func loadPreset(table, name, dir string) (*job.Config, error) {
 		return nil, problemError(l.out.All()[0])
 	}
 	return cfg, nil
-}
-
-// sameLetters returns the candidate whose letters and digits are those of the
-// name, else the name.
-func sameLetters(name string, candidates []string) string {
-	for _, c := range candidates {
-		if shortName(c) == shortName(name) {
-			return c
-		}
-	}
-	return name
 }
 
 // problemError is a problem without its place, which means nothing where no

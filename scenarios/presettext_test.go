@@ -109,16 +109,3 @@ y = 2
 z = 2
 `, top.over(base).write())
 }
-
-// TestBuiltInAliasesDiffer: a preset that stands on another one has names of its
-// own, or a table of measurements would not know which is meant.
-func TestBuiltInAliasesDiffer(t *testing.T) {
-	of := map[string]string{}
-	for _, d := range builtinGPUs() {
-		for _, alias := range d.Aliases {
-			assert.Empty(t, of[alias], "%s is %s too", alias, d.Name)
-			of[alias] = d.Name
-		}
-	}
-	assert.Len(t, builtinGPUs(), len(builtinNames("gpus")))
-}

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"regexp"
 	"sync"
 
 	"trainsim/interconnect"
@@ -12,12 +13,18 @@ import (
 // and that a topology does not tell.
 var slotKeys = []string{"pcie_gen", "no_p2p"}
 
+// oneNode is how a cluster is named that is one node of a GPU, as in l40s-8x.
+var oneNode = regexp.MustCompile(`-\d+x$`)
+
+// OneNode reports whether a cluster's name says that it is one node of a GPU.
+func OneNode(cluster string) bool { return oneNode.MatchString(cluster) }
+
 // gpuSlots gives the slot keys of each built-in GPU, as the built-in cluster of
 // one node of it has them.
 var gpuSlots = sync.OnceValue(func() map[string]*node {
 	out := map[string]*node{}
 	for _, name := range builtinNames("clusters") {
-		if !oneNode.MatchString(name) {
+		if !OneNode(name) {
 			continue
 		}
 		file := "clusters/" + name + ".toml"

@@ -57,12 +57,12 @@ var arrows = map[string][]string{
 		"sim", "schedule", "sim/trace", "sim/job", "sim/account", "sim/bound", "sim/step", "sim/report/quantity",
 	},
 	"scenarios": {
-		"sim", "sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
+		"sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
 		"sim/job", "interconnect/topo", "scenarios/keys", "scenarios/importers",
 	},
 	"scenarios/measured": {
-		"sim", "sim/gpu", "sim/gpu/generation", "sim/model", "schedule/kinds", "interconnect", "sim/input",
-		"sim/job", "sim/account", "sim/step", "sim/report", "scenarios", "interconnect/nccl",
+		"sim", "sim/gpu", "sim/model", "schedule/kinds", "interconnect", "sim/input",
+		"sim/job", "sim/account", "sim/step", "sim/report", "scenarios", "interconnect/nccl", "scenarios/machines",
 	},
 	"sim/output": {},
 	"sim/search": {
@@ -82,13 +82,16 @@ var arrows = map[string][]string{
 	"sim/report/quantity": {},
 	"sim/report/text":     {"sim/report", "sim/report/quantity"},
 	"scenarios/calibrate": {
-		"sim", "sim/gpu", "interconnect", "sim/report", "sim/report/text", "scenarios", "scenarios/measured",
+		"sim", "sim/gpu", "interconnect", "sim/report", "sim/report/text", "scenarios", "scenarios/measured", "scenarios/machines",
 	},
 	"scenarios/keys": {
 		"sim/input", "sim/job",
 	},
 	"scenarios/importers": {
 		"sim/input", "sim/model", "scenarios/keys",
+	},
+	"scenarios/machines": {
+		"sim", "sim/gpu", "sim/gpu/generation", "interconnect", "scenarios",
 	},
 }
 

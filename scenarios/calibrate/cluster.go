@@ -10,6 +10,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/scenarios"
+	"trainsim/scenarios/machines"
 	"trainsim/scenarios/measured"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
@@ -80,7 +81,7 @@ func (f *clusterFit) choose(rows []measured.Collective, device *gpu.Device) {
 	all := sameGPU(rows)
 	others, lacking, unable, first := 0, 0, 0, ""
 	for _, r := range rows {
-		if !all && !scenarios.Means(device, r.GPU) {
+		if !all && !machines.Means(device, r.GPU) {
 			others++
 			continue
 		}

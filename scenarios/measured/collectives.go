@@ -7,7 +7,7 @@ import (
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
-	"trainsim/scenarios"
+	"trainsim/scenarios/machines"
 	"trainsim/sim/input"
 )
 
@@ -68,7 +68,7 @@ func isCollectives(header []string) bool { return newHeader(header).has(collecti
 // ReadCollectives reads a table of measured collectives, a CSV file with the
 // columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
 // and where they differ from one full node nodes, cluster (a preset's name),
-// interconnect (words about the machine, see FindCluster), dtype and algo_or_env
+// interconnect (words about the machine, see [machines.FindCluster]), dtype and algo_or_env
 // (NCCL's algorithm, or its variables as in NCCL_ALGO=Ring NCCL_PROTO=LL; a row
 // with one that is not modelled is skipped). A cluster that is given here stands for
 // all rows; otherwise the row's own, or the built-in one of its GPU, is taken,
@@ -120,11 +120,11 @@ func (r *record) collective(cluster string) Collective {
 	if out.Cluster == "" {
 		out.Cluster = r.text("cluster")
 	}
-	words := machineWords{gpu: r.text("gpu_type"), text: r.text("interconnect"), nodes: out.Nodes,
-		perNode: out.Devices / max(out.Nodes, 1)}
+	words := machines.Words{GPU: r.text("gpu_type"), Text: r.text("interconnect"), Nodes: out.Nodes,
+		PerNode: out.Devices / max(out.Nodes, 1)}
 	if out.Cluster == "" {
 		var err error
-		if out.Cluster, out.Machine, err = words.machine(); err != nil {
+		if out.Cluster, out.Machine, err = words.Machine(); err != nil {
 			r.skip("gpu_type", "%v", err)
 		}
 	}
@@ -152,16 +152,16 @@ func (r *record) peak(c *Collective) {
 }
 
 // settings reads how a benchmark was run.
-func (r *record) settings(words *machineWords) nccl.Settings {
+func (r *record) settings(words *machines.Words) nccl.Settings {
 	s, err := ncclWords(r.text("algo_or_env"))
 	if err != nil {
 		r.skip("algo_or_env", "%v", err)
 	}
-	s.P2PDisable = s.P2PDisable || words.has("p2p off", "p2p disabled")
-	if strings.Contains(strings.ToLower(words.gpu), "mi300x") {
+	s.P2PDisable = s.P2PDisable || words.Has("p2p off", "p2p disabled")
+	if strings.Contains(strings.ToLower(words.GPU), "mi300x") {
 		s.Model = "ideal" // what runs there is not NCCL
 	}
-	if d, err := scenarios.FindGPU(words.gpu); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 &&
+	if d, err := machines.FindGPU(words.GPU); strings.HasPrefix(r.text("dtype"), "fp8") && len(s.Algo) == 0 &&
 		(err != nil || !d.Generation().NCCL.NVLS.FP8) {
 		s.Algo = []string{"Ring", "Tree"}
 	}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"testing"
 
-	"trainsim/interconnect/nccl"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/interconnect/nccl"
 )
 
 const collectivesTable = `gpu_type,gpus,nodes,collective,size_bytes,time_us,algo_or_env
@@ -77,6 +77,47 @@ func TestOneClusterForAllCollectives(t *testing.T) {
 	assert.Empty(t, rows[5].Skipped)
 	_, err = ReadCollectives([]byte("a,b\n"), "t.csv", "")
 	assert.ErrorContains(t, err, "t.csv: is no table of collectives; write the columns gpu_type")
+}
+
+// Parts of NVL72 racks that only InfiniBand joins; the figures of nccl#1801.
+func TestPartsOfRacks(t *testing.T) {
+	const table = "gpu_type,gpus,nodes,interconnect,collective,algo_or_env,size_bytes,time_us\n" +
+		"GB200,12,3,\"NVL4 partitions, InfiniBand\",all_reduce,Ring,17179869184,159983\n" +
+		"GB200,24,6,\"NVL8 partitions, InfiniBand\",all_reduce,Ring,17179869184,83650\n"
+	rows, err := ReadCollectives([]byte(table), "t.csv", "")
+	require.NoError(t, err)
+	var comms Communicators
+	for i := range rows {
+		took, err := comms.Predict(&rows[i])
+		require.NoError(t, err)
+		assert.InEpsilon(t, rows[i].Seconds, took.Seconds(), 0.05, "row %d", i)
+	}
+}
+
+// A peak without a size is compared at a large message; a statement is not.
+func TestPeaksAndStatements(t *testing.T) {
+	const table = "kind,gpu_type,gpus,nodes,interconnect,collective,dtype,size_bytes,time_us,busbw_gb_s\n" +
+		"measured,V100-PCIe-32GB,4,1,\"PCIe gen3, no NVLink\",all_reduce,float32,,,9.4\n" +
+		"measured (statement),H100-SXM,8,1,NVSwitch,all_reduce,,,,370\n" +
+		"measured,H200-SXM,16,2,InfiniBand,all_reduce,fp8e4m3,10737418240,55722.7,\n" +
+		"measured,GB200,72,1,NVL72,all_reduce,float32,8589934592,20299,\n" +
+		"measured,V100-PCIe-32GB,2,1,P2P off,all_reduce,float32,1024,10,\n"
+	rows, err := ReadCollectives([]byte(table), "t.csv", "")
+	require.NoError(t, err)
+	assert.True(t, rows[0].Peak)
+	assert.EqualValues(t, peakBytes, rows[0].Bytes)
+	assert.InEpsilon(t, 1.5*peakBytes/9.4e9, rows[0].Seconds, 1e-9)
+	assert.Contains(t, rows[1].Skipped, "kind: is a statement without a size")
+	assert.Zero(t, rows[1].Seconds)
+	assert.Equal(t, []string{"Ring", "Tree"}, rows[2].Settings.Algo, "NVLink SHARP adds no FP8 on Hopper")
+	assert.Equal(t, "dgx-gb200-nvl72", rows[3].Cluster)
+	assert.True(t, rows[4].Settings.P2PDisable)
+	var comms Communicators
+	for _, i := range []int{0, 2, 3} {
+		took, err := comms.Predict(&rows[i])
+		require.NoError(t, err)
+		assert.InEpsilon(t, rows[i].Seconds, took.Seconds(), 0.08, "row %d", i)
+	}
 }
 
 func ExampleReadCollectives() {

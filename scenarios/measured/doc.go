@@ -10,7 +10,6 @@
 // score their rows, row.go is one of them. runs.go, job.go and schedule.go make
 // jobs of training runs; rankmemory.go and ranktable.go add peak memory of single
 // ranks; kernels.go, kernelrows.go and kernelcells.go are tables of kernels;
-// collectives.go, nccltests.go, machines.go,
-// machinesmade.go, ncclwords.go and communicators.go collectives. presets.go, columns.go, table.go
-// and cells.go read what they all are made of.
+// collectives.go, nccltests.go, ncclwords.go and communicators.go of collectives.
+// presets.go, columns.go, table.go and cells.go read what they all are made of.
 package measured

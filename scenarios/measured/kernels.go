@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"trainsim/scenarios"
+	"trainsim/scenarios/machines"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 )
@@ -62,7 +63,7 @@ func kernelRows(text []byte, name string, o Options) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	find := scenarios.FindGPU
+	find := machines.FindGPU
 	if o.GPU != "" {
 		own, err := scenarios.LoadGPU(o.GPU)
 		if err != nil {

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"trainsim/interconnect/nccl"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/interconnect/nccl"
 )
 
 // ncclOutput is what nccl-tests prints of a test on some ranks of two nodes, with

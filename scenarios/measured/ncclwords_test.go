@@ -3,10 +3,10 @@ package measured
 import (
 	"testing"
 
-	"trainsim/interconnect/nccl"
-
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/interconnect/nccl"
 )
 
 func TestNCCLVariablesOfATable(t *testing.T) {

@@ -2,6 +2,7 @@ package measured
 
 import (
 	"trainsim/scenarios"
+	"trainsim/scenarios/machines"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -41,7 +42,7 @@ func (p *presets) cluster(name string) (*job.Config, error) {
 func (p *presets) model(name string) (*model.Config, error) {
 	found, ok := p.models[name]
 	if !ok {
-		found.config, found.err = scenarios.LoadModel(name, p.dir)
+		found.config, found.err = scenarios.LoadModel(machines.FindModel(name), p.dir)
 		if p.models == nil {
 			p.models = map[string]modelPreset{}
 		}

@@ -1,4 +1,4 @@
-package measured
+package machines
 
 import (
 	"strconv"
@@ -12,26 +12,26 @@ import (
 
 // made builds a node from the words alone, for a GPU that is not stated or not
 // known here; nil where they do not say enough.
-func (w *machineWords) made() *interconnect.Config {
-	if strings.Contains(strings.ToLower(w.gpu), "mi300x") {
+func (w *Words) made() *interconnect.Config {
+	if strings.Contains(strings.ToLower(w.GPU), "mi300x") {
 		return w.infinityFabric()
 	}
-	if _, err := scenarios.FindGPU(w.gpu); err == nil {
+	if _, err := FindGPU(w.GPU); err == nil {
 		return nil
 	}
-	links := statedLinks.FindStringSubmatch(w.text)
-	switch bonds := statedBonds.FindStringSubmatch(w.text); {
-	case w.perNode > 8:
+	links := statedLinks.FindStringSubmatch(w.Text)
+	switch bonds := statedBonds.FindStringSubmatch(w.Text); {
+	case w.PerNode > 8:
 		return nil
-	case w.nodes > 1:
+	case w.Nodes > 1:
 		return w.madeNodes(links)
-	case links != nil || w.has("nvswitch"):
+	case links != nil || w.Has("nvswitch"):
 		return w.reference(referenceOf(links))
-	case bonds != nil && w.has("bridge", "pair"):
+	case bonds != nil && w.Has("bridge", "pair"):
 		c := w.slots()
 		w.bridge(c, bonds[1])
 		return c
-	case w.has("pcie", "p2p", "numa", "socket"):
+	case w.Has("pcie", "p2p", "numa", "socket"):
 		return w.slots()
 	}
 	return nil
@@ -49,19 +49,19 @@ func referenceOf(links []string) string {
 // madeNodes are nodes on a network: the maker's reference system of eight GPUs,
 // by the generation of NVLink, or DGX A100 where a node has up to 200 GB/s of
 // network, as with eight HDR cards, and DGX H100 otherwise.
-func (w *machineWords) madeNodes(links []string) *interconnect.Config {
+func (w *Words) madeNodes(links []string) *interconnect.Config {
 	name := referenceOf(links)
-	if g := statedRate.FindStringSubmatch(w.text); links == nil && g != nil && bytesPerSecond(g[1], g[2]) <= 200e9 {
+	if g := statedRate.FindStringSubmatch(w.Text); links == nil && g != nil && bytesPerSecond(g[1], g[2]) <= 200e9 {
 		name = "dgx-a100"
 	}
-	if links == nil && !w.has("gb/s", "gbps", "gbe", "infiniband", "roce", "rdma", "hdr", "ndr") {
+	if links == nil && !w.Has("gb/s", "gbps", "gbe", "infiniband", "roce", "rdma", "hdr", "ndr") {
 		return nil
 	}
 	return w.reference(name)
 }
 
 // reference is a built-in cluster with what the words state.
-func (w *machineWords) reference(name string) *interconnect.Config {
+func (w *Words) reference(name string) *interconnect.Config {
 	base, _, err := scenarios.LoadCluster(name)
 	if err != nil {
 		return nil
@@ -73,7 +73,7 @@ func (w *machineWords) reference(name string) *interconnect.Config {
 
 // bridge joins the cards of a node in pairs. Bridges of four links are those of
 // GA102 cards (A40, A6000, RTX 3090); others have the links of their generation.
-func (w *machineWords) bridge(c *interconnect.Config, links string) {
+func (w *Words) bridge(c *interconnect.Config, links string) {
 	c.Kind = interconnect.NVLinkPairs
 	c.NVLinks, _ = strconv.Atoi(links)
 	c.NVLinkEfficiency = 0.82 // nccl-tests#212
@@ -89,13 +89,13 @@ func (w *machineWords) bridge(c *interconnect.Config, links string) {
 // where the words speak of it; on one socket or, where they speak of several, on
 // two. A socket's memory is that of the slots' time: eight channels of DDR4-3200
 // or of DDR5-4800, of which three quarters and two thirds are reached.
-func (w *machineWords) slots() *interconnect.Config {
-	c := &interconnect.Config{GPUsPerNode: w.perNode, ComputeCapability: 80, PCIeGen: 4, CPU: "amd", Sockets: 1}
-	if w.has("sockets", "dual") {
+func (w *Words) slots() *interconnect.Config {
+	c := &interconnect.Config{GPUsPerNode: w.PerNode, ComputeCapability: 80, PCIeGen: 4, CPU: "amd", Sockets: 1}
+	if w.Has("sockets", "dual") {
 		c.Sockets = 2
 	}
-	if w.has("one switch", "pcie switch", "pix", "pxb", "plx") {
-		c.GPUsPerSwitch = w.perNode
+	if w.Has("one switch", "pcie switch", "pix", "pxb", "plx") {
+		c.GPUsPerSwitch = w.PerNode
 	}
 	w.state(c)
 	c.HostMemoryBandwidth = 150e9
@@ -108,8 +108,8 @@ func (w *machineWords) slots() *interconnect.Config {
 // infinityFabric is a node of MI300X: seven links of 64 GB/s a direction to the
 // seven others (AMD CDNA 3 white paper), of which copies reach three quarters.
 // What runs on it is not NCCL: such rows are rings at the links' own rate.
-func (w *machineWords) infinityFabric() *interconnect.Config {
-	if w.nodes > 1 || w.perNode > 8 {
+func (w *Words) infinityFabric() *interconnect.Config {
+	if w.Nodes > 1 || w.PerNode > 8 {
 		return nil
 	}
 	return &interconnect.Config{

@@ -1,10 +1,12 @@
-package scenarios
+package machines
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
 )
 
 func TestGPUsByTheNamesOfTables(t *testing.T) {
@@ -72,4 +74,19 @@ func TestFP8OfTheGeneration(t *testing.T) {
 	for _, d := range builtinGPUs() {
 		assert.Equal(t, d.Generation().FP8, d.Rates.FP8 > 0, d.Name)
 	}
+}
+
+// TestBuiltInAliasesDiffer: a preset that stands on another one has names of its
+// own, or a table of measurements would not know which is meant.
+func TestBuiltInAliasesDiffer(t *testing.T) {
+	of := map[string]string{}
+	for _, d := range builtinGPUs() {
+		for _, alias := range d.Aliases {
+			assert.Empty(t, of[alias], "%s is %s too", alias, d.Name)
+			of[alias] = d.Name
+		}
+	}
+	all, err := scenarios.List("gpus")
+	require.NoError(t, err)
+	assert.Len(t, builtinGPUs(), len(all))
 }

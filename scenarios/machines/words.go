@@ -1,4 +1,4 @@
-package measured
+package machines
 
 import (
 	"fmt"
@@ -12,13 +12,13 @@ import (
 	"trainsim/sim"
 )
 
-// machineWords is what a table says about the machine of a row.
-type machineWords struct {
-	gpu   string // its name, or "not stated"
-	text  string // words about links, cards and the network
-	nodes int
-	// perNode is how many GPUs of a node take part.
-	perNode int
+// Words are what people say about a machine.
+type Words struct {
+	GPU   string // its name, or "not stated"
+	Text  string // words about links, cards and the network
+	Nodes int
+	// PerNode is how many GPUs of a node take part.
+	PerNode int
 }
 
 // Words that state something, with their units as people write them: Gb/s are
@@ -38,11 +38,11 @@ var (
 // infiniBand gives the rate of a card's generation in bits a second.
 var infiniBand = map[string]string{"edr": "100", "hdr": "200", "ndr": "400", "xdr": "800"}
 
-// machine returns the cluster that stands for the machine: the name of a built-in
+// Machine returns the cluster that stands for the machine: the name of a built-in
 // one, with the configuration where the words change it; or, for a GPU that is
 // not stated or not known here, a configuration made of what the words state.
-func (w *machineWords) machine() (name string, cfg *interconnect.Config, err error) {
-	found, err := scenarios.FindCluster(w.gpu, w.text, w.nodes, w.perNode)
+func (w *Words) Machine() (name string, cfg *interconnect.Config, err error) {
+	found, err := FindCluster(w.GPU, w.Text, w.Nodes, w.PerNode)
 	if err != nil {
 		if cfg = w.withCards(); cfg == nil {
 			cfg = w.made()
@@ -50,7 +50,7 @@ func (w *machineWords) machine() (name string, cfg *interconnect.Config, err err
 		if cfg == nil {
 			return "", nil, err
 		}
-		return fmt.Sprintf("%s (%s, %d a node)", w.gpu, w.text, w.perNode), cfg, nil
+		return fmt.Sprintf("%s (%s, %d a node)", w.GPU, w.Text, w.PerNode), cfg, nil
 	}
 	base, _, err := scenarios.LoadCluster(found)
 	if err != nil {
@@ -60,22 +60,22 @@ func (w *machineWords) machine() (name string, cfg *interconnect.Config, err err
 	if !w.state(&changed) {
 		return found, nil, nil
 	}
-	return fmt.Sprintf("%s (%s)", found, w.text), &changed, nil
+	return fmt.Sprintf("%s (%s)", found, w.Text), &changed, nil
 }
 
 // state puts into a cluster what the words state of slots and cards. It reports
 // whether that changed anything.
-func (w *machineWords) state(c *interconnect.Config) (changed bool) {
-	if g := statedSlot.FindStringSubmatch(w.text); g != nil {
+func (w *Words) state(c *interconnect.Config) (changed bool) {
+	if g := statedSlot.FindStringSubmatch(w.Text); g != nil {
 		if gen, _ := strconv.Atoi(g[1]); gen != c.PCIeGen {
 			c.PCIeGen, c.PCIeBandwidth, changed = gen, 0, true
 		}
 	}
-	if g := statedBonds.FindStringSubmatch(w.text); g != nil && c.NVLinks == 0 && w.has("bridge", "pair") {
+	if g := statedBonds.FindStringSubmatch(w.Text); g != nil && c.NVLinks == 0 && w.Has("bridge", "pair") {
 		w.bridge(c, g[1])
 		changed = true
 	}
-	if g := statedDomain.FindStringSubmatch(w.text); g != nil && c.NVLinkDomain > 0 {
+	if g := statedDomain.FindStringSubmatch(w.Text); g != nil && c.NVLinkDomain > 0 {
 		if size, _ := strconv.Atoi(g[1]); size != c.NVLinkDomain && size%c.GPUsPerNode == 0 {
 			c.NVLinkDomain, changed = size, true
 		}
@@ -84,18 +84,18 @@ func (w *machineWords) state(c *interconnect.Config) (changed bool) {
 }
 
 // stateCards puts the cards of several nodes into a cluster.
-func (w *machineWords) stateCards(c *interconnect.Config) bool {
+func (w *Words) stateCards(c *interconnect.Config) bool {
 	cards, rate := c.NICs, float64(c.NICBandwidth)
-	if w.nodes < 2 {
+	if w.Nodes < 2 {
 		return false
 	}
-	if g := statedCards.FindStringSubmatch(w.text); g != nil {
+	if g := statedCards.FindStringSubmatch(w.Text); g != nil {
 		cards, _ = strconv.Atoi(g[1])
 		rate = bytesPerSecond(g[2], g[3])
-	} else if g := statedInfiniBand.FindStringSubmatch(w.text); g != nil {
+	} else if g := statedInfiniBand.FindStringSubmatch(w.Text); g != nil {
 		cards, _ = strconv.Atoi(g[1])
 		rate = bytesPerSecond(infiniBand[strings.ToLower(g[2])], "Gb/s")
-	} else if g := statedRate.FindStringSubmatch(w.text); g != nil && rate > 0 {
+	} else if g := statedRate.FindStringSubmatch(w.Text); g != nil && rate > 0 {
 		total := bytesPerSecond(g[1], g[2])
 		cards = max(int(math.Round(total/rate)), 1)
 		rate = total / float64(cards)
@@ -113,11 +113,11 @@ func (w *machineWords) stateCards(c *interconnect.Config) bool {
 // withCards is the one-node cluster of a GPU with the cards that the words state,
 // for GPUs of which no cluster with a network is built in; nil where they state
 // none.
-func (w *machineWords) withCards() *interconnect.Config {
-	if w.nodes < 2 {
+func (w *Words) withCards() *interconnect.Config {
+	if w.Nodes < 2 {
 		return nil
 	}
-	found, err := scenarios.FindCluster(w.gpu, w.text, 1, w.perNode)
+	found, err := FindCluster(w.GPU, w.Text, 1, w.PerNode)
 	if err != nil {
 		return nil
 	}
@@ -140,9 +140,9 @@ func bytesPerSecond(amount, unit string) float64 {
 	return 1e9 * x
 }
 
-// has reports whether the words contain one of some.
-func (w *machineWords) has(some ...string) bool {
-	low := strings.ToLower(w.text)
+// Has reports whether the words contain one of some.
+func (w *Words) Has(some ...string) bool {
+	low := strings.ToLower(w.Text)
 	for _, s := range some {
 		if strings.Contains(low, s) {
 			return true
