@@ -7,7 +7,7 @@ func (b *Builder) attention(x Value) Value {
 	if b.latent() {
 		return b.latentAttention(x)
 	}
-	heads, kv, d := b.Heads/b.TP, b.kvHeads(), b.Head()
+	heads, kv, d := b.Heads/b.TP, b.kvHeads(), b.headWidth()
 	qkv := b.linear(matrix{name: "attn.qkv", width: (heads + 2*kv) * d, split: column, bias: b.QKVBias}, x)
 	if b.QKVBias && b.Modules == MegatronModules {
 		n := qkv.Rows * qkv.Width * b.element()

@@ -13,8 +13,8 @@ const (
 	ReLU   MLP = "relu"   // two matrices
 )
 
-// Gated reports whether the block has a gate matrix beside the up matrix.
-func (m MLP) Gated() bool { return m == SwiGLU || m == GeGLU }
+// gated reports whether the block has a gate matrix beside the up matrix.
+func (m MLP) gated() bool { return m == SwiGLU || m == GeGLU }
 
 // Norm is the kind of normalisation.
 type Norm string
@@ -102,6 +102,35 @@ type Config struct {
 	VHeadDim    int64 `toml:"v_head_dim"`    // a value's head; HeadDim when not given
 }
 
+// Complete fills in the widths and names that follow from others where they are
+// not given (0 or empty).
+func (c *Config) Complete() {
+	if c.Name == "" {
+		c.Name = "custom"
+	}
+	if c.KVHeads == 0 {
+		c.KVHeads = c.Heads
+	}
+	if c.HeadDim == 0 && c.Heads > 0 && c.Hidden%c.Heads == 0 {
+		c.HeadDim = c.Hidden / c.Heads
+	}
+	if c.FFN == 0 && !c.MLP.gated() {
+		c.FFN = 4 * c.Hidden
+	}
+	if c.MaxPositions == 0 && c.Position == Learned {
+		c.MaxPositions = c.SeqLen
+	}
+	if c.Experts > 0 && c.ExpertFFN == 0 {
+		c.ExpertFFN = c.FFN
+	}
+	if c.KVLoraRank > 0 && c.VHeadDim == 0 {
+		c.VHeadDim = c.HeadDim
+	}
+	if c.EmbeddingWidth == 0 {
+		c.EmbeddingWidth = c.Hidden
+	}
+}
+
 // Tokens returns the tokens of one sample.
 func (c *Config) Tokens() int64 { return c.SeqLen }
 
@@ -123,8 +152,8 @@ func (c *Config) TradesHeads(ranks int) bool {
 	return !c.latent() && c.KV()%int64(ranks) == 0 && c.Heads%int64(ranks) == 0
 }
 
-// Head returns the width of one attention head.
-func (c *Config) Head() int64 {
+// headWidth returns the width of one attention head.
+func (c *Config) headWidth() int64 {
 	if c.HeadDim > 0 {
 		return c.HeadDim
 	}
@@ -157,8 +186,8 @@ func (c *Config) Assumptions() []string {
 	}
 	text := "Tokens are spread evenly over the experts; none is dropped."
 	if c.ExpertCapacity > 0 {
-		text = fmt.Sprintf("Tokens are spread evenly over the experts, which are filled, or cut, to %g times the mean.",
-			c.ExpertCapacity)
+		text = fmt.Sprintf("Tokens are spread evenly over the experts, "+
+			"which are filled, or cut, to %g times the mean.", c.ExpertCapacity)
 	}
 	return []string{text + " All-to-alls are NCCL's, with no computation beside them."}
 }

@@ -18,7 +18,7 @@
 // Another kind of layer is a type with the methods of Layer, and a Family that
 // puts it into a Stack. Files, to read in this order:
 //
-//	config.go, complete.go           the keys of a model
+//	config.go                        the keys of a model
 //	problems.go, layout.go           what is wrong with them, alone and under a layout
 //	spec.go                          a model cut for one rank and micro-batch
 //	layer.go, stack.go               layers and families; stacks and runs of layers
@@ -28,9 +28,9 @@
 //	transformer.go                   the transformer's layers
 //	attention.go, unfused.go, latent.go
 //	experts.go, grouped.go           mixtures of experts
-//	ends.go, loss.go                 embedding, head and loss
+//	ends.go                          embedding, head and loss
 //	linear.go, lineargrad.go         matrix products over tensor-parallel ranks
-//	fp8.go, lora.go                  and what precision and adapters change
+//	fp8.go, lora.go, adapters.go     and what precision and adapters change
 //	ops.go                           norms, activations, residuals
-//	params.go, flops.go              closed forms
+//	counts.go                        closed forms of parameters and operations
 package model

@@ -65,7 +65,7 @@ func (b *Builder) experts(x Value) Value {
 // sharedExperts sees every token.
 func (b *Builder) sharedExperts(x Value) Value {
 	ffn, width := b.SharedExpertFFN/b.TP, b.SharedExpertFFN/b.TP
-	if b.MLP.Gated() {
+	if b.MLP.gated() {
 		width *= 2
 	}
 	up := b.linear(matrix{name: "moe.shared.fc1", width: width, split: column}, x)

@@ -9,7 +9,7 @@ func (b *Builder) localExperts() int64 { return max(1, b.Experts/max(b.EP, 1)) }
 func (b *Builder) expertLayers(x Value) Value {
 	ffn := b.expertFFN() / b.ExpertTP
 	width := ffn
-	if b.MLP.Gated() {
+	if b.MLP.gated() {
 		width *= 2
 	}
 	up := b.grouped("moe.fc1", x, width)

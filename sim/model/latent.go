@@ -14,15 +14,15 @@ func (c *Config) valueHead() int64 {
 	if c.latent() && c.VHeadDim > 0 {
 		return c.VHeadDim
 	}
-	return c.Head()
+	return c.headWidth()
 }
 
 // keyHead returns the width of one head of queries and keys.
 func (c *Config) keyHead() int64 {
 	if c.latent() {
-		return c.Head() + c.RopeHeadDim
+		return c.headWidth() + c.RopeHeadDim
 	}
-	return c.Head()
+	return c.headWidth()
 }
 
 // coreHead returns the width of a head as the attention's products see it: the
@@ -39,7 +39,7 @@ func (c *Config) latentAttentionParameters() int64 {
 		n += h * heads * c.keyHead()
 	}
 	n += h*(c.KVLoraRank+c.RopeHeadDim) + c.KVLoraRank*c.normWidth()
-	return n + c.KVLoraRank*heads*(c.Head()+c.valueHead())
+	return n + c.KVLoraRank*heads*(c.headWidth()+c.valueHead())
 }
 
 // latentAttention is the attention block with latents. The narrow projections
@@ -54,7 +54,7 @@ func (b *Builder) latentAttention(x Value) Value {
 	q = b.linear(matrix{name: "attn.q_up", width: heads * b.keyHead(), split: column}, q)
 	down := b.linear(matrix{name: "attn.kv_down", width: b.KVLoraRank + b.RopeHeadDim, split: replicated}, x)
 	latent, position := b.splitLatent(down)
-	width := heads * (b.Head() + b.valueHead())
+	width := heads * (b.headWidth() + b.valueHead())
 	kv := b.linear(matrix{name: "attn.kv_up", width: width, split: column}, b.norm("attn.kv_norm", latent))
 	core := func(Value) Value { return b.latentCore(q, kv, position, heads) }
 	var ctx Value

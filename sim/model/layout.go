@@ -93,7 +93,7 @@ func (c *Config) expertMisfit(p *problems, l *Layout) {
 	case l.Framework == "deepspeed":
 		add("host.framework",
 			"experts are modelled for Megatron-Core and plain PyTorch; write \"megatron\" or \"eager\"")
-	case l.LoRA.On() && l.LoRA.FeedForward(c):
+	case l.LoRA.On() && l.LoRA.feedForward(c):
 		add("lora.targets", "adapters on experts are not modelled; write \"attention\" or \"qkv\"")
 	}
 }

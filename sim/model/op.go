@@ -92,9 +92,6 @@ type Comm struct {
 // TensorID indexes Chunk.Tensors.
 type TensorID int32
 
-// NoTensor is no tensor.
-const NoTensor TensorID = -1
-
 // Tensor is one allocation.
 type Tensor struct {
 	Name string

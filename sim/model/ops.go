@@ -180,7 +180,7 @@ func (b *Builder) eagerGate(name string, x Value, width int64) Value {
 
 // activation is what stands between the matrices of a feed-forward block.
 func (b *Builder) activation(name string, x Value, width int64) Value {
-	if b.Eager && b.MLP.Gated() {
+	if b.Eager && b.MLP.gated() {
 		return b.eagerGate(name, x, width)
 	}
 	return b.pointwise(name, x, width, true)

@@ -44,21 +44,24 @@ func (transformer) Problems(c *Config) []*input.Problem {
 		return out
 	}
 	if c.Experts == 0 {
-		out.unused("experts", "is for a mixture of experts; write experts, their number in a layer, too", c.expertKeys())
+		out.unused("experts", "is for a mixture of experts; write experts, their number in a layer, too",
+			c.expertKeys())
 	} else {
 		c.expertProblems(&out)
 	}
 	if c.latent() {
 		c.latentProblems(&out)
 	} else {
-		out.unused("kv_lora_rank", "is for latent attention; write kv_lora_rank, the width of its latent, too", c.latentKeys())
+		out.unused("kv_lora_rank", "is for latent attention; write kv_lora_rank, the width of its latent, too",
+			c.latentKeys())
 	}
 	if c.HeadDim == 0 && c.Hidden%c.Heads != 0 {
 		out.add("heads", "hidden %d is not divisible by %d heads; write head_dim, or heads that divide hidden",
 			c.Hidden, c.Heads).With("hidden", "head_dim")
 	}
 	if kv := c.KVHeads; kv < 0 || kv > c.Heads || (kv > 0 && c.Heads%kv != 0) {
-		out.add("kv_heads", "%d heads cannot share %d key/value heads; write a divisor of heads", c.Heads, kv).With("heads")
+		out.add("kv_heads", "%d heads cannot share %d key/value heads; write a divisor of heads",
+			c.Heads, kv).With("heads")
 	}
 	if c.Position == Learned && c.MaxPositions > 0 && c.SeqLen > c.MaxPositions {
 		out.add("seq_len", "%d is beyond the model's %d learned positions; write a shorter sequence "+
@@ -103,14 +106,16 @@ func (c *Config) expertProblems(p *problems) {
 			c.ExpertsPerToken, c.Experts).With("experts")
 	}
 	if c.DenseLayers > c.Layers {
-		p.add("dense_layers", "%d is more than the model's %d layers; write a smaller number", c.DenseLayers, c.Layers).With("layers")
+		p.add("dense_layers", "%d is more than the model's %d layers; write a smaller number",
+			c.DenseLayers, c.Layers).With("layers")
 	}
 	if most := float64(c.Experts) / float64(max(c.ExpertsPerToken, 1)); c.ExpertCapacity > most {
 		p.add("expert_capacity", "%g gives an expert more than all tokens; write at most %g, "+
 			"experts / experts_per_token", c.ExpertCapacity, most).With("experts", "experts_per_token")
 	}
 	if c.SharedExpertGate && c.SharedExpertFFN == 0 {
-		p.add("shared_expert_gate", "needs a shared expert; write shared_expert_ffn, its width, too").With("shared_expert_ffn")
+		p.add("shared_expert_gate", "needs a shared expert; write shared_expert_ffn, its width, too").
+			With("shared_expert_ffn")
 	}
 	if c.ParallelBlock {
 		p.add("parallel_block", "is not modelled beside experts; write false").With("experts")

@@ -65,7 +65,7 @@ func (l block) feedForward(b *Builder, x Value) Value {
 // mlp is the feed-forward block from its norm's output to its own output.
 func (b *Builder) mlp(x Value) Value {
 	ffn, width := b.FFN/b.TP, b.FFN/b.TP
-	if b.MLP.Gated() {
+	if b.MLP.gated() {
 		width *= 2
 	}
 	up := b.linear(matrix{name: "mlp.fc1", width: width, split: column, bias: b.LinearBias}, x)
