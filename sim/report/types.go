@@ -116,7 +116,8 @@ type StageMemory struct {
 
 // Communication sums one kind of collective over one kind of group, a rank's
 // view: Count calls, Bytes of payload, Seconds in flight, Exposed seconds that
-// the compute stream waited.
+// the compute stream waited, for late peers and changes of stream as well: a
+// rank's collectives of a dimension add up to its stage's seconds of it.
 type Communication struct {
 	Group      string  `json:"group"`
 	Collective string  `json:"collective"`

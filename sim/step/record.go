@@ -18,6 +18,7 @@ type recorder struct {
 	links    *linkMeter
 	accounts []account.RankMemory
 	counts   bool // the present phase is one whose collectives count
+	async    bool // the schedule's step is a window of each rank
 }
 
 // recorded is one rank's lanes, communication totals and memory cursor.
@@ -41,7 +42,7 @@ type commStat struct {
 }
 
 func newRecorder(m *machine, o Options, accounts []account.RankMemory) *recorder {
-	rc := &recorder{rec: &trace.Recording{}, accounts: accounts}
+	rc := &recorder{rec: &trace.Recording{}, accounts: accounts, async: m.job.Program.Async}
 	if o.NoRecording {
 		return rc
 	}
@@ -142,13 +143,26 @@ func (rc *recorder) collective(rs *rankState, g *job.Group, comm int32, from, to
 		rc.rec.Add(trace.Span{Start: from, End: to, Lane: rd.lanes[d.Stream()], Kind: d.Kind(),
 			Name: rc.rec.Name(g.Kind.String()), Microbatch: -1})
 	}
-	if !rc.counts {
+	if !rc.counting(rs) {
 		return
 	}
 	s := &rd.comms[comm]
 	s.count++
 	s.seconds += to - from
 	s.exposed += exposed
+}
+
+// expose adds what a collective costs its rank beside its own time.
+func (rc *recorder) expose(rs *rankState, comm int32, exposed sim.Time) {
+	if rc.counting(rs) {
+		rc.of(rs).comms[comm].exposed += exposed
+	}
+}
+
+// counting reports whether what a rank does now belongs to a step that counts: of
+// an asynchronous schedule, to the window that stands for its step.
+func (rc *recorder) counting(rs *rankState) bool {
+	return rc.counts && (!rc.async || rs.window.open)
 }
 
 // message records a hand-off on both ends' lanes.
@@ -163,7 +177,7 @@ func (rc *recorder) message(m *machine, from, to, id int32) {
 			rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PP.Stream()],
 				Kind: trace.PP.Kind(), Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
 		}
-		if i == 0 && rc.counts {
+		if i == 0 && rc.counting(rs) {
 			rd.sent = m.messages[id].plan
 			rd.p2p.count++
 			rd.p2p.bytes += rd.sent.Message

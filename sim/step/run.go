@@ -84,7 +84,9 @@ func (t *StageTime) Exposed() sim.Time {
 }
 
 // CommTotal sums one kind of collective over one kind of group, for the rank
-// that spent most time in it.
+// that spent most time in it. Exposed is what is booked to the group's dimension
+// while the rank waits for them: peers that are late and changes of stream
+// included, waiting for other stages not.
 type CommTotal struct {
 	Group            string
 	Collective       string
@@ -135,7 +137,21 @@ func Simulate(ctx context.Context, j *job.Job, o Options) (*Result, error) {
 	return res, nil
 }
 
+// simulate runs a job once, on a cluster with its faults or without them.
 func simulate(ctx context.Context, j *job.Job, o Options, accounts []account.RankMemory, faults bool) (*Result, error) {
+	m, err := prepare(j, o, accounts, faults)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.run(ctx); err != nil && !errors.Is(err, schedule.ErrDeadlock) {
+		return nil, err
+	} else {
+		return m.result(), err
+	}
+}
+
+// prepare puts a job on an engine of its own.
+func prepare(j *job.Job, o Options, accounts []account.RankMemory, faults bool) (*machine, error) {
 	var e sim.Engine
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
@@ -150,15 +166,9 @@ func simulate(ctx context.Context, j *job.Job, o Options, accounts []account.Ran
 		m.network.Record(m.record.links.change)
 	}
 	if faults {
-		if err := m.injectFaults(); err != nil {
-			return nil, err
-		}
+		return m, m.injectFaults()
 	}
-	if err := m.run(ctx); err != nil && !errors.Is(err, schedule.ErrDeadlock) {
-		return nil, err
-	} else {
-		return m.result(), err
-	}
+	return m, nil
 }
 
 // deadlock lists who waits for whom.

@@ -14,6 +14,7 @@ import (
 // window is what a rank's books held at the window's two ends.
 type window struct {
 	updates    int
+	open       bool
 	from, to   books
 	start, end sim.Time
 }
@@ -48,9 +49,9 @@ func (m *machine) countUpdate(rs *rankState) {
 	w.updates++
 	switch w.updates {
 	case warmUpdates(m.job):
-		w.from, w.start = rs.books, rs.clock
+		w.from, w.start, w.open = rs.books, rs.clock, true
 	case warmUpdates(m.job) + updatesPerStep(m.job):
-		w.to, w.end = rs.books, rs.clock
+		w.to, w.end, w.open = rs.books, rs.clock, false
 	}
 }
 

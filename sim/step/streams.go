@@ -15,6 +15,7 @@ type stream struct {
 	base    uint32 // number of queue[head]
 	running bool
 	started sim.Time // of the running, or else the last, collective
+	ended   sim.Time // of the last one
 }
 
 // entry is one collective in a stream's queue.
@@ -131,10 +132,11 @@ func (m *machine) finishCollective(id int32) {
 		}
 	}
 	started := s.started
+	s.ended = m.engine.Now()
 	m.nextCollective(id)
 	for _, r := range m.folding.ranks[id] {
 		if rs := &m.ranks[r]; rs.wait == onStream && rs.waitGroup == id && rs.waitIndex < s.base {
-			m.resumeFromStream(r, g, started)
+			m.resumeFromStream(r, g, e.comm, started)
 		}
 	}
 }
@@ -158,22 +160,32 @@ func (m *machine) nextCollective(id int32) {
 }
 
 // recordCollective records a finished collective of a rank. It is exposed for
-// as long as the rank waits for its stream, be it for a later collective.
+// as long as the rank's time is booked to its dimension meanwhile: while the rank
+// waits for its stream, be it for a later collective, and so for members that are
+// late as well; see [machine.resumeFromStream].
 func (m *machine) recordCollective(rs *rankState, id, comm int32) {
 	s, now := &m.streams[id], m.engine.Now()
 	var exposed sim.Time
 	if rs.wait == onStream && rs.waitGroup == id {
-		exposed = now - max(rs.clock, s.started)
+		switch {
+		case !acrossStages(m.job.Groups[id].Kind):
+			exposed = now - max(rs.clock, s.ended)
+		case rs.waitIndex == s.base:
+			exposed = now - max(rs.clock, s.started)
+		}
 	}
 	m.record.collective(rs, &m.job.Groups[id], comm, s.started, now, exposed)
 }
 
+// acrossStages reports whether a group has members on several pipeline ranks.
+func acrossStages(kind model.Group) bool { return kind == model.Embedding || kind == model.World }
+
 // resumeFromStream lets a rank go on that waited for a collective. Waiting for
 // members on other stages is idle time, like any other wait for a stage.
-func (m *machine) resumeFromStream(r int32, g *job.Group, started sim.Time) {
+func (m *machine) resumeFromStream(r int32, g *job.Group, comm int32, started sim.Time) {
 	rs := &m.ranks[r]
 	b := bookFor(code.Dimensions[g.Kind])
-	if g.Kind == model.Embedding || g.Kind == model.World {
+	if acrossStages(g.Kind) {
 		m.bookWait(rs, b, started)
 	} else {
 		m.book(rs, b, m.engine.Now())
@@ -186,6 +198,9 @@ func (m *machine) resumeFromStream(r int32, g *job.Group, started sim.Time) {
 	m.next(r)
 	if gap > 0 {
 		m.book(rs, b, m.engine.Now().Plus(gap))
+		if rs.recorded >= 0 {
+			m.record.expose(rs, comm, gap)
+		}
 		m.engine.After(gap, m.id, rankResumes, uint32(r))
 		return
 	}
