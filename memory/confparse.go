@@ -3,6 +3,8 @@ package memory
 import (
 	"fmt"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // ParseConf reads the text of PYTORCH_CUDA_ALLOC_CONF, as in
@@ -82,7 +84,7 @@ func (p *confParser) expect(token, after string) error {
 	case "":
 		return p.fail("the text ends after %s; write %q there", after, token)
 	default:
-		return p.fail("found %q after %s; write %q there", got, after, token)
+		return p.fail("found %s after %s; write %q there", input.Quote(got), after, token)
 	}
 }
 
@@ -110,12 +112,12 @@ func (p *confParser) setting(c *Conf) error {
 
 func (p *confParser) unknown(key string) error {
 	if strings.ContainsAny(key, ",:[]") {
-		return p.fail("found %q where a setting should begin; write settings as name:value, separated by commas", key)
+		return p.fail("found %s where a setting should begin; write settings as name:value, separated by commas", input.Quote(key))
 	}
 	if near := nearestKey(key); near != "" {
-		return p.fail("unknown setting %q; did you mean %q?", key, near)
+		return p.fail("unknown setting %s; did you mean %q?", input.Quote(key), near)
 	}
-	return p.fail("unknown setting %q; the settings are %s", key, strings.Join(confKeyNames, ", "))
+	return p.fail("unknown setting %s; the settings are %s", input.Quote(key), strings.Join(confKeyNames, ", "))
 }
 
 // nearestKey returns the setting that shares the longest beginning with key,

@@ -4,13 +4,15 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	"trainsim/sim/input"
 )
 
 // number reads a whole number that is not negative.
 func (p *confParser) number(example string) (uint64, error) {
 	n, err := strconv.ParseUint(p.peek(), 10, 64)
 	if err != nil {
-		return 0, p.fail("%q is not a whole number; write one, as in %s", p.peek(), example)
+		return 0, p.fail("%s is not a whole number; write one, as in %s", input.Quote(p.peek()), example)
 	}
 	p.i++
 	return n, nil
@@ -36,7 +38,7 @@ func (p *confParser) megabytes(to *int64) error {
 func (p *confParser) threshold(c *Conf) error {
 	x, err := strconv.ParseFloat(p.peek(), 64)
 	if err != nil || !(x > 0 && x < 1) {
-		return p.fail("%q is not a share of the memory limit; write a number above 0.0 and below 1.0, as in 0.8", p.peek())
+		return p.fail("%s is not a share of the memory limit; write a number above 0.0 and below 1.0, as in 0.8", input.Quote(p.peek()))
 	}
 	p.i++
 	c.GCThreshold = x
@@ -50,7 +52,7 @@ func (p *confParser) boolean(to *bool) error {
 		p.i++
 		return nil
 	}
-	return p.fail("%q is not a truth value; write True or False", p.peek())
+	return p.fail("%s is not a truth value; write True or False", input.Quote(p.peek()))
 }
 
 // flag reads a truth value that has no effect on placement.
@@ -66,7 +68,7 @@ func (p *confParser) backend(c *Conf) error {
 		p.i++
 		return nil
 	}
-	return p.fail("%q is not an allocator; write native or cudaMallocAsync", p.peek())
+	return p.fail("%s is not an allocator; write native or cudaMallocAsync", input.Quote(p.peek()))
 }
 
 func (p *confParser) threads(*Conf) error {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 
 	"trainsim/scenarios/keys"
@@ -122,7 +123,7 @@ func (d *decoder) want(n *node, path string, kind nodeKind) bool {
 	}
 	hint := ""
 	if k, ok := keys.Find(path); kind == stringNode && len(k.Values) == 0 && n.text != "" {
-		hint = fmt.Sprintf("; write it in quotes, as in %q", n.text)
+		hint = fmt.Sprintf("; write it in quotes, as in %s", input.Quote(n.text))
 	} else if ok {
 		hint = "; write " + k.Example()
 	} else if kind == tableNode {
@@ -141,20 +142,21 @@ func (d *decoder) textValue(v reflect.Value, n *node, path string) {
 		d.want(n, path, stringNode)
 	case n.kind != stringNode && !n.fromSet && v.Kind() != reflect.Uint8:
 		if err := u.UnmarshalText([]byte(n.text)); err != nil {
-			d.fail(n.at, path, "%s", bare(err, n.text))
+			d.fail(n.at, path, "%s", quoting(err, n.text, n.text))
 			return
 		}
 		d.fail(n.at, path, "is %s, not a string; write it in quotes", n.kind)
 	default:
 		if err := u.UnmarshalText([]byte(n.text)); err != nil {
-			d.fail(n.at, path, "%v", err)
+			d.fail(n.at, path, "%s", quoting(err, n.text, input.Quote(n.text)))
 		}
 	}
 }
 
-// bare turns `"80" has no unit` into `80 has no unit`, as the file says it.
-func bare(err error, text string) string {
-	return strings.Replace(err.Error(), fmt.Sprintf("%q", text), text, 1)
+// quoting gives the words of an error that quotes a text, with the text written
+// as asked for: bare, as the file has it, or no longer than an error shows.
+func quoting(err error, text, as string) string {
+	return strings.Replace(err.Error(), strconv.Quote(text), as, 1)
 }
 
 func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
@@ -163,7 +165,7 @@ func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
 	}
 	k, _ := keys.Find(path)
 	if len(k.Values) > 0 && !slices.Contains(k.Values, n.text) {
-		d.fail(n.at, path, "%q is not known here; %s", n.text, input.DidYouMean(n.text, k.Values))
+		d.fail(n.at, path, "%s is not known here; %s", input.Quote(n.text), input.DidYouMean(n.text, k.Values))
 		return
 	}
 	v.SetString(n.text)

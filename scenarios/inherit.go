@@ -83,10 +83,10 @@ func (l *loader) findBase(name *node, ref presetRef, from *input.Source, chain [
 	case err != nil:
 		l.out.Adopt(err, name.at)
 	case src == nil && len(chain) > 0 && strings.TrimSuffix(name.text, ".toml") == presetName(from):
-		l.out.Add(name.at, ref.key, "%q is this file itself; name another preset, or leave the key out and write all that it has to say", name.text)
+		l.out.Add(name.at, ref.key, "%s is this file itself; name another preset, or leave the key out and write all that it has to say", input.Quote(name.text))
 	case src == nil:
-		l.out.Add(name.at, ref.key, "there is no %s preset %q; %s (trainsim list %s)",
-			strings.TrimSuffix(ref.kind, "s"), name.text, input.DidYouMean(name.text, builtinNames(ref.kind)), ref.kind)
+		l.out.Add(name.at, ref.key, "there is no %s preset %s; %s (trainsim list %s)",
+			strings.TrimSuffix(ref.kind, "s"), input.Quote(name.text), input.DidYouMean(name.text, builtinNames(ref.kind)), ref.kind)
 	default:
 		i := slices.IndexFunc(chain, func(s *input.Source) bool { return s.Name == src.Name })
 		if i < 0 {

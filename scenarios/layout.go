@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"trainsim/schedule"
 	"trainsim/schedule/kinds"
@@ -159,7 +158,7 @@ func (l *loader) buildSchedule(cfg *job.Config) *schedule.Program {
 		for _, k := range kinds.All() {
 			names = append(names, k.Name)
 		}
-		l.problem("schedule.kind", nil, "there is no schedule %q; %s (trainsim list schedules)", s.Kind, input.DidYouMean(s.Kind, append(names, "csv")))
+		l.problem("schedule.kind", nil, "there is no schedule %s; %s (trainsim list schedules)", input.Quote(s.Kind), input.DidYouMean(s.Kind, append(names, "csv")))
 		return nil
 	}
 	p, err := kinds.Build(context.Background(), s.Kind, schedule.Options{
@@ -197,7 +196,7 @@ func (l *loader) readCSV(cfg *job.Config) *schedule.Program {
 		l.problem("schedule.kind", inputs, "\"csv\" needs a schedule; write file = \"schedule.csv\"")
 		return nil
 	}
-	p, err := schedule.ParseCSV(strings.NewReader(s.CSV), name)
+	p, err := schedule.ParseCSV(s.CSV, name)
 	switch {
 	case p == nil && errors.Is(err, schedule.ErrDeadlock): // valid, but no rank could run it
 		return nil

@@ -23,7 +23,7 @@ func (l *loader) setOne(text string, whole input.Span) {
 	key, value, ok := strings.Cut(text, "=")
 	path := strings.TrimSpace(key)
 	if !ok || path == "" {
-		l.out.Add(whole, "", "%q is not key=value; write something like parallel.tp=4", text)
+		l.out.Add(whole, "", "%s is not key=value; write something like parallel.tp=4", input.Quote(text))
 		return
 	}
 	if strings.TrimSpace(value) == "" {

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strconv"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // ReadStageCosts reads a line of forward, input-gradient and weight-gradient
@@ -15,7 +17,7 @@ func ReadStageCosts(r io.Reader, name string) ([]StageCost, error) {
 	var out []StageCost
 	lines := bufio.NewScanner(r)
 	for n := 1; lines.Scan(); n++ {
-		line := strings.TrimSpace(lines.Text())
+		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
@@ -36,6 +38,9 @@ func ReadStageCosts(r io.Reader, name string) ([]StageCost, error) {
 
 func parseStageCost(line string) (StageCost, error) {
 	fields := strings.Split(line, ",")
+	if what := input.Separator(line); what != "" {
+		return StageCost{}, fmt.Errorf("its numbers are separated by %s; write commas between them, as in 10,12,8", what)
+	}
 	if len(fields) != 3 {
 		return StageCost{}, fmt.Errorf("%d numbers; write three, F,I,W, as in 10,12,8", len(fields))
 	}
@@ -43,7 +48,7 @@ func parseStageCost(line string) (StageCost, error) {
 	for i, field := range fields {
 		var err error
 		if x[i], err = strconv.ParseFloat(strings.TrimSpace(field), 64); err != nil {
-			return StageCost{}, fmt.Errorf("%q is not a number; write F,I,W, as in 10,12,8", strings.TrimSpace(field))
+			return StageCost{}, fmt.Errorf("%s is not a number; write F,I,W, as in 10,12,8", input.Quote(strings.TrimSpace(field)))
 		}
 	}
 	return StageCost{Forward: x[0], BackwardInput: x[1], BackwardWeight: x[2]}, nil

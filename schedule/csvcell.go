@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // cell is one action or communication of a file, before it is known which
@@ -86,7 +88,7 @@ func parseAction(text string) (cell, error) {
 			return cell{}, fmt.Errorf("micro-batch: %w", err)
 		}
 		if left != "" {
-			return cell{}, fmt.Errorf("%q follows the micro-batch; separate actions by commas", left)
+			return cell{}, fmt.Errorf("%s follows the micro-batch; separate actions by commas", input.Quote(left))
 		}
 		return cell{kind: o.kind, op: o.op, stage: stage, microbatch: mb, text: text}, nil
 	}
@@ -104,7 +106,7 @@ func leadingNumber(text string) (n int, rest string, err error) {
 	}
 	n, err = strconv.Atoi(text[:i])
 	if err != nil || n > maxFileNumber {
-		return 0, text, fmt.Errorf("%s is too large; at most %d", text[:i], maxFileNumber)
+		return 0, text, fmt.Errorf("%s is too large; at most %d", input.Clip(text[:i]), maxFileNumber)
 	}
 	return n, text[i:], nil
 }

@@ -15,15 +15,15 @@ import (
 // micro-batch), empty cells for waiting, with or without sends and receives
 // (SEND_F, RECV_F, SEND_B, RECV_B). UNSHARD, RESHARD and REDUCE_GRAD are read
 // over, and lines that begin with # are comments. The placement follows from
-// the stages of each row. name is used in errors, which are [*input.Problem]
-// unless the reader fails; their line is the row and their column the cell.
+// the stages of each row. name is used in errors, which are [*input.Problem]; their
+// line is the row and their column the cell.
 //
 // The program is checked as Check does. One whose ranks wait for each other in a
 // circle comes beside the error, an ErrDeadlock, so that a simulation can show
 // how far it gets.
-func ParseCSV(r io.Reader, name string) (*Program, error) {
+func ParseCSV(text, name string) (*Program, error) {
 	f := &file{name: name}
-	if err := f.read(r); err != nil {
+	if err := f.read(text); err != nil {
 		return nil, err
 	}
 	p, err := f.place()
@@ -45,9 +45,10 @@ func ParseCSV(r io.Reader, name string) (*Program, error) {
 
 // file is a parsed file: the cells of each row.
 type file struct {
-	name string
-	rows [][]cell
-	comm bool // it has sends or receives
+	name  string
+	rows  [][]cell
+	cells int
+	comm  bool // it has sends or receives
 }
 
 func (f *file) errorf(row int, c *cell, format string, args ...any) error {
@@ -61,14 +62,17 @@ func (f *file) problem(row int, c *cell, text string) *input.Problem {
 		p.Column = c.column
 		p.At += fmt.Sprintf(", column %d", c.column)
 		if c.text != "" {
-			p.At += fmt.Sprintf(" (%q)", c.text)
+			p.At += " (" + input.Quote(c.text) + ")"
 		}
 	}
 	return p
 }
 
-func (f *file) read(r io.Reader) error {
-	in := csv.NewReader(r)
+func (f *file) read(text string) error {
+	if strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff") {
+		return &input.Problem{File: f.name, Text: "is UTF-16; save it as UTF-8"}
+	}
+	in := csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))) // without a byte-order mark
 	in.FieldsPerRecord = -1
 	in.Comment = '#'
 	in.TrimLeadingSpace = true
@@ -78,14 +82,14 @@ func (f *file) read(r io.Reader) error {
 			break
 		}
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return &input.Problem{File: f.name, Text: err.Error()}
 		}
 		if err := f.readRow(record); err != nil {
 			return err
 		}
 	}
 	if len(f.rows) == 0 {
-		return f.problem(0, nil, "no rows; write one row of actions a rank")
+		return &input.Problem{File: f.name, Text: "has no rows; write one row of actions a rank, as in 0F0,0F1,0B0,0B1"}
 	}
 	return nil
 }
@@ -98,8 +102,14 @@ func (f *file) readRow(record []string) error {
 			continue
 		}
 		cells, err := parseCell(text)
+		if what := input.Separator(text); err != nil && what != "" && len(record) == 1 {
+			return f.errorf(len(f.rows), nil, "its actions are separated by %s; write commas between them", what)
+		}
 		if err != nil {
 			return f.errorf(len(f.rows), &cell{column: i + 1, text: text}, "%s", err)
+		}
+		if f.cells += len(cells); f.cells > MaxActions {
+			return f.errorf(len(f.rows), nil, "more than %d actions, sends and receives up to here; write fewer micro-batches", MaxActions)
 		}
 		for _, c := range cells {
 			c.column = i + 1

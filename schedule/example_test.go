@@ -38,7 +38,7 @@ func Example() {
 }
 
 func ExampleParseCSV() {
-	_, err := schedule.ParseCSV(strings.NewReader("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1F1\n"), "my.csv")
+	_, err := schedule.ParseCSV("0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1F1\n", "my.csv")
 	fmt.Println(err)
 	// Output: my.csv: row 2, column 4 ("1F1"): runs a second time; each micro-batch passes once through each chunk
 }

@@ -3,6 +3,8 @@ package schedule
 import (
 	"fmt"
 	"strings"
+
+	"trainsim/sim/input"
 )
 
 // System is a training system whose own checks on counts a schedule can be
@@ -40,5 +42,5 @@ func (s *System) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("unknown system %q; write one of %s", text, strings.Join(systemNames[:], ", "))
+	return fmt.Errorf("unknown system %s; write one of %s", input.Quote(string(text)), strings.Join(systemNames[:], ", "))
 }

@@ -24,7 +24,7 @@ var arrows = map[string][]string{
 		"sim/input",
 	},
 	"schedule/vshape": {"schedule"},
-	"schedule/kinds":  {"schedule", "schedule/vshape"},
+	"schedule/kinds":  {"sim/input", "schedule", "schedule/vshape"},
 	"schedule/draw":   {"schedule"},
 	"sim/trace":       {"sim"},
 	"interconnect": {
@@ -38,8 +38,8 @@ var arrows = map[string][]string{
 	},
 	"interconnect/bench": {"sim", "interconnect", "interconnect/nccl"},
 	"memory/blockset":    {},
-	"memory":             {"sim", "memory/blockset"},
-	"memory/snapshot":    {"memory", "memory/blockset"},
+	"memory":             {"sim", "sim/input", "memory/blockset"},
+	"memory/snapshot":    {"sim/input", "memory", "memory/blockset"},
 	"sim/code":           {"sim", "sim/gpu", "sim/model", "schedule", "sim/trace"},
 	"sim/job": {
 		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "interconnect/nccl",
@@ -91,7 +91,7 @@ var arrows = map[string][]string{
 		"sim/input", "sim/model", "scenarios/keys",
 	},
 	"scenarios/machines": {
-		"sim", "sim/gpu", "sim/gpu/generation", "interconnect", "scenarios",
+		"sim", "sim/input", "sim/gpu", "sim/gpu/generation", "interconnect", "scenarios",
 	},
 }
 

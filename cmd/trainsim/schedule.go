@@ -161,7 +161,7 @@ func (a *app) program(cmd *cobra.Command, name string, f *scheduleFlags) (*sched
 	if err != nil {
 		return nil, unreadable(name, err)
 	}
-	p, err := schedule.ParseCSV(strings.NewReader(string(data)), name)
+	p, err := schedule.ParseCSV(string(data), name)
 	switch {
 	case errors.Is(err, schedule.ErrDeadlock):
 		return nil, unrunnable(err)

@@ -26,7 +26,7 @@ func (p *parser) rows() error {
 			if err := p.unknownCell(l); err != nil {
 				return err
 			}
-			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%q is neither a row nor the rest of one", clip(l.text))}
+			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s is neither a row nor the rest of one", input.Quote(strings.TrimSpace(l.text)))}
 		}
 		if p.got[d].line != 0 {
 			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s has a second row; the first is line %d", p.names[d], p.got[d].line)}
@@ -36,14 +36,6 @@ func (p *parser) rows() error {
 		}
 	}
 	return nil
-}
-
-func clip(s string) string {
-	s = strings.TrimSpace(s)
-	if len(s) > 40 {
-		s = s[:40] + "..."
-	}
-	return s
 }
 
 // complete says whether every GPU has its row.
@@ -104,7 +96,7 @@ func (p *parser) unknownCell(l textLine) error {
 }
 
 func (p *parser) noPath(line, device int, word string) error {
-	return &input.Problem{Line: line, Text: fmt.Sprintf("%q in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m does", clip(word), p.names[device])}
+	return &input.Problem{Line: line, Text: fmt.Sprintf("%s in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m does", input.Quote(word), p.names[device])}
 }
 
 // continues says whether the next line is the rest of a torn row.

@@ -224,6 +224,10 @@ func TestScripts(t *testing.T) {
 		`{"ops":[],"total":1152921504606846976}`:   "at most 16 TiB",
 		`{"worked":[{"ops":[["a",0,"x",0]]}]}`:     `operation "a"`,
 		`[{"ops":[["e"]]},{"ops":[["e","more"]]}]`: "has 1 arguments; it takes 0",
+		`{"ops":[["e"],["a",0,-5,0]]}`:             "record 0, operation 1: -5 bytes are allocated; write a size of 0 or more",
+		`{"name":"x","ops":[["ap",0,-5,0,1]]}`:     "x, operation 0: -5 bytes are allocated",
+		`[{"ops":[]},{"ops":[["fr",1.5]]}]`:        "record 1, operation 0: memory fraction 1.5; write a number from 0.0 to 1.0",
+		`{"ops":[["c","x:1"]]}`:                    `record 0, operation 0: unknown setting "x"`,
 	} {
 		_, err := read(text)
 		require.ErrorContains(t, err, want, text)

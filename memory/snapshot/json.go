@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"trainsim/memory"
+	"trainsim/sim/input"
 )
 
 // jsonInt is an integer as tools write it into JSON: a number, a float that
@@ -38,7 +39,7 @@ func (x *jsonInt) UnmarshalJSON(text []byte) error {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.Abs(f) >= math.MaxInt64 || f != math.Trunc(f) {
-		return fmt.Errorf("%.40s is not a whole number of 64 bits", text)
+		return fmt.Errorf("%s is not a whole number of 64 bits", input.Clip(string(text)))
 	}
 	x.n = int64(f)
 	return nil
@@ -301,7 +302,7 @@ func eachKey(d *json.Decoder, each func(key string) error) error {
 		}
 		key, _ := t.(string)
 		if err := each(key); err != nil {
-			return fmt.Errorf("%.40s: %w", key, err)
+			return fmt.Errorf("%s: %w", input.Clip(key), err)
 		}
 	}
 	_, err := d.Token()

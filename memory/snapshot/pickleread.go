@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"strconv"
+
+	"trainsim/sim/input"
 )
 
 // maxText is the longest string that a snapshot's reader keeps; longer ones
@@ -282,7 +284,7 @@ func (p *pickleReader) textual(in *pickleInstr) error {
 	case opGet, opPut:
 		n, err := strconv.ParseUint(string(line), 10, 32)
 		if err != nil {
-			return p.fail("%q is not a memo index", line)
+			return p.fail("%s is not a memo index", input.Quote(string(line)))
 		}
 		in.tag, in.n = tagNothing, int64(n)
 	case opUnicode:

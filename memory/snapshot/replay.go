@@ -202,11 +202,12 @@ func (p *player) operate(i int, o *op) {
 	case opAbandon:
 		p.a.ReleasePrivate(int(o.n[0]))
 	case opConf:
-		if c, err := p.a.Conf().With(o.text); err == nil && p.out.Conf.Equal(p.r.Conf) {
+		if p.out.Conf.Equal(p.r.Conf) {
+			c, _ := p.a.Conf().With(o.text) // check has read it
 			p.a.SetConf(c)
 		}
 	case opFraction:
-		_ = p.a.SetFraction(o.x)
+		_ = p.a.SetFraction(o.x) // check has seen that it is one
 	}
 	p.watch()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"trainsim/memory"
+	"trainsim/sim/input"
 )
 
 // script is a record in the form of the test vectors: operations on an
@@ -68,11 +69,11 @@ func (o *op) UnmarshalJSON(text []byte) error {
 	}
 	var name string
 	if len(parts) == 0 || json.Unmarshal(parts[0], &name) != nil {
-		return fmt.Errorf("operation %.40s does not begin with its name", text)
+		return fmt.Errorf("operation %s does not begin with its name", input.Clip(string(text)))
 	}
 	form, ok := opForms[name]
 	if !ok {
-		return fmt.Errorf("unknown operation %.10q; the operations are a, ap, f, r, s, e, rp, c and fr", name)
+		return fmt.Errorf("unknown operation %s; the operations are a, ap, f, r, s, e, rp, c and fr", input.Quote(name))
 	}
 	if len(parts)-1 != form.args {
 		return fmt.Errorf("operation %q has %d arguments; it takes %d", name, len(parts)-1, form.args)
@@ -100,7 +101,7 @@ func (o *op) argument(i int, raw json.RawMessage) error {
 func (s *script) recording(index int) (*Recording, error) {
 	conf, err := memory.ParseConf(s.Config)
 	if err != nil {
-		return nil, fmt.Errorf("record %q: config: %w", s.Name, err)
+		return nil, fmt.Errorf("record %s: config: %w", input.Quote(s.Name), err)
 	}
 	r := &Recording{Name: s.Name, Conf: conf, total: s.Total, capacity: s.Total - s.Overhead, fraction: 1, ops: s.Ops}
 	if r.Name == "" {
@@ -110,10 +111,33 @@ func (s *script) recording(index int) (*Recording, error) {
 		r.fraction = *s.Fraction
 	}
 	if s.Total < 0 || s.Overhead < 0 || s.Overhead > s.Total || !(r.fraction >= 0 && r.fraction <= 1) {
-		return nil, fmt.Errorf("record %q: total %d, overhead %d, fraction %g are not possible", s.Name, s.Total, s.Overhead, r.fraction)
+		return nil, fmt.Errorf("record %s: total %d, overhead %d, fraction %g are not possible", input.Quote(s.Name), s.Total, s.Overhead, r.fraction)
 	}
 	if s.Total > unlimited {
-		return nil, fmt.Errorf("record %q: a device of %d bytes; at most 16 TiB are simulated", s.Name, s.Total)
+		return nil, fmt.Errorf("record %s: a device of %d bytes; at most 16 TiB are simulated", input.Quote(s.Name), s.Total)
+	}
+	for i := range s.Ops {
+		if err := s.Ops[i].check(); err != nil {
+			return nil, fmt.Errorf("%s, operation %d: %w", input.Clip(r.Name), i, err)
+		}
 	}
 	return r, nil
+}
+
+// check refuses arguments that no allocator was ever given.
+func (o *op) check() error {
+	switch o.code {
+	case opMalloc, opMallocPrivate:
+		if o.n[1] < 0 {
+			return fmt.Errorf("%d bytes are allocated; write a size of 0 or more", o.n[1])
+		}
+	case opConf:
+		_, err := memory.ParseConf(o.text)
+		return err
+	case opFraction:
+		if !(o.x >= 0 && o.x <= 1) {
+			return fmt.Errorf("memory fraction %g; write a number from 0.0 to 1.0", o.x)
+		}
+	}
+	return nil
 }

@@ -22,7 +22,7 @@ func TestManyRecordingsAreOneTable(t *testing.T) {
 	c := Comparison{Recording: list[0], Replays: []*Replay{out, out}}
 	for n, want := range map[int]string{
 		1: "record 0: 1 entry, 1 allocation, 0 bytes allocated at the start",
-		9: "record 0   1        1024 bytes -> 1024 bytes  2.00 MiB -> 2.00 MiB  99.9 %",
+		9: "record 0   1        1024 bytes -> 1024 bytes  2.00 MiB -> 2.00 MiB  100.0 % -> 100.0 %",
 	} {
 		var b strings.Builder
 		many := make([]Comparison, n)

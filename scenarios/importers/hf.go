@@ -61,7 +61,7 @@ func (h *hfConfig) family() (func(*hfConfig, *model.Config), string) {
 	}
 	f := hfFamilies[kind]
 	if f == nil {
-		what := fmt.Sprintf("%q is no family that can be read", clip(kind))
+		what := fmt.Sprintf("%s is no family that can be read", input.Quote(kind))
 		if kind == "" {
 			what = "is missing"
 		}
@@ -82,7 +82,7 @@ func (h *hfConfig) activation(m *model.Config, kinds map[string]model.MLP, def s
 			known = append(known, k)
 		}
 		sort.Strings(known)
-		h.fail(name, "%q is not an activation of this family here; %s", clip(act), input.DidYouMean(act, known))
+		h.fail(name, "%s is not an activation of this family here; %s", input.Quote(act), input.DidYouMean(act, known))
 	}
 	m.MLP = kind
 }

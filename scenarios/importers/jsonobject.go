@@ -109,11 +109,11 @@ func (o *object) number(key, name string) int64 {
 	x, err := strconv.ParseFloat(raw, 64)
 	switch {
 	case err != nil:
-		o.fail(name, "%s is not a number", clip(raw))
+		o.fail(name, "%s is not a number", input.Clip(raw))
 	case x != math.Trunc(x):
-		o.fail(name, "%s is not a whole number", clip(raw))
+		o.fail(name, "%s is not a whole number", input.Clip(raw))
 	case x < 1 || x > k.Max:
-		o.fail(name, "%s is out of range; it becomes %s, a number from 1 to %s", clip(raw), key,
+		o.fail(name, "%s is out of range; it becomes %s, a number from 1 to %s", input.Clip(raw), key,
 			strconv.FormatFloat(k.Max, 'f', -1, 64))
 	default:
 		return int64(x)
@@ -132,7 +132,7 @@ func (o *object) flag(name string, def bool) bool {
 	case "false":
 		return false
 	}
-	o.fail(name, "%s is not true or false", clip(string(o.fields[name].raw)))
+	o.fail(name, "%s is not true or false", input.Clip(string(o.fields[name].raw)))
 	return def
 }
 
@@ -144,7 +144,7 @@ func (o *object) word(def string, names ...string) string {
 	}
 	var s string
 	if json.Unmarshal(o.fields[name].raw, &s) != nil {
-		o.fail(name, "%s is not a string", clip(string(o.fields[name].raw)))
+		o.fail(name, "%s is not a string", input.Clip(string(o.fields[name].raw)))
 		return def
 	}
 	return s
@@ -163,11 +163,4 @@ func (o *object) offsetOfValue(f field) int {
 		return f.at.End + i
 	}
 	return f.at.End
-}
-
-func clip(s string) string {
-	if len(s) > 40 {
-		return s[:40] + "..."
-	}
-	return s
 }

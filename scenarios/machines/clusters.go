@@ -10,6 +10,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/scenarios"
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // builtinCluster is a cluster preset with its device.
@@ -79,9 +80,9 @@ func FindCluster(gpuType, machine string, nodes, perNode int) (string, error) {
 		}
 	}
 	if usual == "" {
-		what := fmt.Sprintf("%d nodes of %q", nodes, gpuType)
+		what := fmt.Sprintf("%d nodes of %s", nodes, input.Quote(gpuType))
 		if perNode > 0 {
-			what = fmt.Sprintf("%d nodes of %d %q", nodes, perNode, gpuType)
+			what = fmt.Sprintf("%d nodes of %d %s", nodes, perNode, input.Quote(gpuType))
 		}
 		return "", fmt.Errorf("there is no cluster preset for %s; name one (trainsim list clusters)", what)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"trainsim/scenarios"
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // builtinGPUs are the built-in devices, in the order of their names.
@@ -46,7 +47,7 @@ func FindGPU(name string) (*gpu.Device, error) {
 	}
 	switch n := len(short); n {
 	case 0:
-		return nil, fmt.Errorf("there is no gpu preset for %q; name one (trainsim list gpus)", name)
+		return nil, fmt.Errorf("there is no gpu preset for %s; name one (trainsim list gpus)", input.Quote(name))
 	case 1:
 		return short[0], nil
 	default:
@@ -54,7 +55,7 @@ func FindGPU(name string) (*gpu.Device, error) {
 		for i, d := range short {
 			names[i] = d.Name
 		}
-		return nil, fmt.Errorf("%q may be %s or %s; name a gpu preset", name, strings.Join(names[:n-1], ", "), names[n-1])
+		return nil, fmt.Errorf("%s may be %s or %s; name a gpu preset", input.Quote(name), strings.Join(names[:n-1], ", "), names[n-1])
 	}
 }
 

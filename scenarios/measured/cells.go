@@ -61,7 +61,7 @@ func (r *record) word(column, otherwise string) string {
 	case s == "" && otherwise != "":
 		return otherwise
 	case len(values) > 0 && !slices.Contains(values, s):
-		r.skip(column, "%q is not known here; %s", s, input.DidYouMean(s, values))
+		r.skip(column, "%s is not known here; %s", input.Quote(s), input.DidYouMean(s, values))
 		return otherwise
 	}
 	return s
@@ -91,7 +91,7 @@ func (r *record) count(column string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > maxCell {
-		r.skip(column, "%q is not a count; write a whole number from 1 to %d", s, maxCell)
+		r.skip(column, "%s is not a count; write a whole number from 1 to %d", input.Quote(s), maxCell)
 		return 1
 	}
 	return n
@@ -105,7 +105,7 @@ func (r *record) measure(column string) float64 {
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	if err != nil || !(x > 0) || math.IsInf(x, 0) || x > 1e12 {
-		r.skip(column, "%q is not a measurement; write a positive number, or leave it empty", s)
+		r.skip(column, "%s is not a measurement; write a positive number, or leave it empty", input.Quote(s))
 		return 0
 	}
 	return x

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // kernelRow is one record of a table of kernels.
@@ -68,7 +69,7 @@ func (r *kernelRow) count(column string) int64 {
 func (r *kernelRow) parseCount(name, text string) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > maxSize {
-		r.fail("%s is %q; write a whole number of 1 or more", name, text)
+		r.fail("%s is %s; write a whole number of 1 or more", name, input.Quote(text))
 		return 1
 	}
 	return n
@@ -86,7 +87,7 @@ func (r *kernelRow) optional(column string, otherwise int64) int64 {
 func (r *kernelRow) number(column string) float64 {
 	x, err := strconv.ParseFloat(r.text(column), 64)
 	if err != nil || !(x > 0) || math.IsInf(x, 0) {
-		r.fail("%s is %q; write a positive number", column, r.text(column))
+		r.fail("%s is %s; write a positive number", column, input.Quote(r.text(column)))
 		return 1
 	}
 	return x
@@ -108,7 +109,7 @@ func (r *kernelRow) flag(column string) bool {
 		return true
 	case "", "0", "false":
 	default:
-		r.fail("%s is %q; write true or false", column, s)
+		r.fail("%s is %s; write true or false", column, input.Quote(s))
 	}
 	return false
 }

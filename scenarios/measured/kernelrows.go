@@ -5,6 +5,7 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/gpu"
+	"trainsim/sim/input"
 )
 
 // What the benchmarks behind the published tables launch in a row, which
@@ -81,7 +82,7 @@ func (r *kernelRow) efficiency(m *KernelTime) {
 		k, flops = r.simumaxAttention(shape, m.Operation == "sdp_bwd")
 		m.Operation = map[bool]string{false: "attention training forward", true: "attention backward"}[k.Backward]
 	default:
-		r.fail("op is %q; write matmul, group_matmul, sdp_fwd or sdp_bwd", m.Operation)
+		r.fail("op is %s; write matmul, group_matmul, sdp_fwd or sdp_bwd", input.Quote(m.Operation))
 		return
 	}
 	m.Kernels = []gpu.Kernel{k}
@@ -129,7 +130,7 @@ func (r *kernelRow) simumaxGrouped(shape map[string]string) gpu.Kernel {
 	case "bwd_grad_w":
 		k.Layout, k.M, k.N, k.K, k.Out = gpu.NT, n, in, tokens, r.format(shape["main_grad_dtype"])
 	default:
-		r.fail("shape_key's stage is %q; write fwd, bwd_grad_act or bwd_grad_w", shape["stage"])
+		r.fail("shape_key's stage is %s; write fwd, bwd_grad_act or bwd_grad_w", input.Quote(shape["stage"]))
 	}
 	return k
 }

@@ -9,6 +9,7 @@ import (
 
 	"trainsim/interconnect/nccl"
 	"trainsim/sim"
+	"trainsim/sim/input"
 )
 
 // ncclWords reads how a benchmark was run: variables of NCCL as in NCCL_ALGO=Ring
@@ -80,8 +81,8 @@ func forced(s *nccl.Settings, word string) error {
 		s.Proto = append(s.Proto, word)
 		return nil
 	}
-	return fmt.Errorf("%q is not understood; write default, an algorithm such as Ring, or variables such as "+
-		"NCCL_PROTO=LL", word)
+	return fmt.Errorf("%s is not understood; write default, an algorithm such as Ring, or variables such as "+
+		"NCCL_PROTO=LL", input.Quote(word))
 }
 
 // Algorithms and protocols that NCCL_ALGO and NCCL_PROTO choose from.
@@ -141,7 +142,7 @@ func ncclList(value string, all []string) ([]string, error) {
 	names := strings.Split(strings.ToLower(strings.TrimPrefix(value, "^")), ",")
 	for _, n := range names {
 		if !slices.ContainsFunc(all, func(a string) bool { return strings.EqualFold(a, n) }) {
-			return nil, fmt.Errorf("%q is not modelled; write one of %s", n, strings.Join(all, ", "))
+			return nil, fmt.Errorf("%s is not modelled; write one of %s", input.Quote(n), strings.Join(all, ", "))
 		}
 	}
 	if !not {

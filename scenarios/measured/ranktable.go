@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"trainsim/scenarios"
+	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -94,7 +95,7 @@ func (r *record) index(column string) int {
 	s := r.text(column)
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 || n > maxCell {
-		r.skip(column, "%q is not a number that counts from 0; write a whole number", s)
+		r.skip(column, "%s is not a number that counts from 0; write a whole number", input.Quote(s))
 		return 0
 	}
 	return n

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"trainsim/sim/input"
 )
 
 // Options are presets that stand for the machines of a table, whatever it calls
@@ -26,6 +28,11 @@ func Read(text []byte, name string, o Options) ([]Row, error) {
 		return collectiveRows(text, name, o)
 	}
 	header, err := csv.NewReader(bytes.NewReader(text)).Read()
+	if len(header) == 1 {
+		if what := input.Separator(header[0]); what != "" {
+			return nil, fmt.Errorf("%s: its columns are separated by %s; write commas between them", name, what)
+		}
+	}
 	if slices.ContainsFunc(header, isNoName) {
 		return nil, fmt.Errorf("%s: is not a table: its first line is binary data or far too long; write a CSV file "+
 			"with a header line", name)

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
 	"trainsim/schedule"
 )
 

@@ -52,7 +52,7 @@ func TestCSVRoundTrip(t *testing.T) {
 				require.NoError(t, p.WriteCSV(&plain))
 				require.NoError(t, p.WriteCommCSV(&comm))
 				for _, text := range []string{plain.String(), comm.String()} {
-					q, err := schedule.ParseCSV(strings.NewReader(text), "x.csv")
+					q, err := schedule.ParseCSV(text, "x.csv")
 					require.NoError(t, err)
 					require.Equal(t, p.Lists, q.Lists)
 					require.Equal(t, p.Placement, q.Placement)

@@ -8,6 +8,7 @@ import (
 
 	"trainsim/schedule"
 	"trainsim/schedule/vshape"
+	"trainsim/sim/input"
 )
 
 // All returns all schedules, in the order in which they are listed.
@@ -33,7 +34,7 @@ func Find(name string) (*schedule.Kind, error) {
 	for i, k := range all {
 		names[i] = k.Name
 	}
-	return nil, fmt.Errorf("unknown schedule %q; write one of %s", name, strings.Join(names, ", "))
+	return nil, fmt.Errorf("unknown schedule %s; write one of %s", input.Quote(name), strings.Join(names, ", "))
 }
 
 var separators = strings.NewReplacer("-", "", "_", "", " ", "")

@@ -103,7 +103,7 @@ func TestLowerAsIsComplete(t *testing.T) {
 				}
 				lists, err := program.LowerAs(c.system)
 				require.NoError(t, err)
-				_, err = schedule.ParseCSV(strings.NewReader(commText(program, lists)), "x.csv")
+				_, err = schedule.ParseCSV(commText(program, lists), "x.csv")
 				require.NoError(t, err, "%v p%d m%d", c, p, m)
 			}
 		}

@@ -7,5 +7,5 @@
 // table, a topology, a schedule or another program's configuration.
 //
 // Files in reading order: problems.go, errors.go, problem.go, excerpt.go,
-// source.go, nearest.go, divisors.go; invalid.go (whose fault an error is).
+// source.go, quote.go, nearest.go, separator.go, divisors.go; invalid.go (whose fault an error is).
 package input

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
@@ -124,7 +123,7 @@ func (j *Job) makeProgram(o schedule.Options) error {
 	c := &j.Config.Schedule
 	var err error
 	if c.Kind == "csv" {
-		j.Program, err = schedule.ParseCSV(strings.NewReader(c.CSV), cmp.Or(c.File, "schedule.csv"))
+		j.Program, err = schedule.ParseCSV(c.CSV, cmp.Or(c.File, "schedule.csv"))
 		if j.Program != nil && errors.Is(err, schedule.ErrDeadlock) {
 			err = nil // the run shows how far it gets and who waits for whom
 		}
