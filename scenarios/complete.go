@@ -2,7 +2,6 @@ package scenarios
 
 import (
 	"cmp"
-	"math/bits"
 
 	"trainsim/schedule/kinds"
 	"trainsim/sim/job"
@@ -31,25 +30,4 @@ func (l *loader) complete(cfg *job.Config) {
 			}
 		}
 	}
-}
-
-// worldGPUs returns the factors of the number of GPUs: nodes, and GPUs of a node.
-func worldGPUs(cfg *job.Config) []int {
-	return []int{max(cfg.Cluster.Nodes, 1), cfg.Cluster.NodeGPUs()}
-}
-
-// product multiplies counts; ok is false when the result does not fit.
-func product(counts ...int) (n int, ok bool) {
-	n = 1
-	for _, c := range counts {
-		if c < 0 {
-			return 0, false
-		}
-		hi, lo := bits.Mul64(uint64(n), uint64(c))
-		if hi != 0 || lo > maxCount {
-			return 0, false
-		}
-		n = int(lo)
-	}
-	return n, true
 }

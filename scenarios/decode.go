@@ -40,8 +40,7 @@ func (d *decoder) isBad(path string) bool {
 	}
 }
 
-// table fills a struct from a table; extra names keys that are legal here and
-// were dealt with before.
+// table fills a struct from a table.
 func (d *decoder) table(v reflect.Value, n *node, path string) {
 	fields := keys.FieldsOf(v.Type())
 	for _, key := range n.keys {

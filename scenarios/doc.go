@@ -5,9 +5,17 @@
 // [Load] takes the path of a scenario or the name of a built-in one and returns
 // a [job.Config]. A file goes through four stations: it is parsed into a tree
 // that knows where each key stands (parse.go), presets and defaults are laid
-// under it (presets.go, inherit.go, import.go), the tree is decoded into the Config
-// (decode.go), and the whole is checked for what cannot be (validate.go). All
-// problems of one file are reported together, as an [*input.Errors], sorted by position.
+// under it (resolve.go), the tree is decoded into the Config (decode.go), and the
+// whole is checked for what cannot be (validate.go). All problems of one file are
+// reported together, as an [*input.Errors], sorted by position.
+//
+// Files in reading order, callers before what they call: load.go is one load;
+// set.go lays --set over the text; resolve.go, inherit.go, import.go, slots.go,
+// lengths.go, topology.go and named.go read what the text names; complete.go and
+// batch.go fill in what follows; validate.go, layout.go, size.go and problems.go
+// check the whole; decode.go fills the Config. writepreset.go, machine.go, list.go
+// and presettext.go are about presets alone. files.go, encode.go, parse.go and
+// tree.go are below all of them.
 //
 // # Layers
 //

@@ -12,10 +12,6 @@ import (
 // maxPresets is how many presets may stand on each other.
 const maxPresets = 8
 
-// publishedRuns is the key of a preset that says whose published runs the machine
-// stands for. It is the file's own: nothing that stands on it has it.
-const publishedRuns = "published_runs"
-
 // presetRef is a place that may name a preset.
 type presetRef struct {
 	table string // the table that the preset fills, as in "model"

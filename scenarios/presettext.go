@@ -5,6 +5,10 @@ import (
 	"strings"
 )
 
+// publishedRuns is the key of a preset that says whose published runs the machine
+// stands for. It is the file's own: nothing that stands on it has it.
+const publishedRuns = "published_runs"
+
 // presetText is the text of a preset file, cut into its tables.
 type presetText struct {
 	base   string // the preset on which it stands

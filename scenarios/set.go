@@ -52,17 +52,6 @@ func (l *loader) setValue(value string, at input.Span) *node {
 	return &node{kind: stringNode, text: value, at: at, fromSet: true}
 }
 
-// place moves a whole tree to one place.
-func (n *node) place(at input.Span) {
-	n.key, n.at = at, at
-	for _, k := range n.keys {
-		n.sub[k].place(at)
-	}
-	for _, x := range n.items {
-		x.place(at)
-	}
-}
-
 // putAt sets the value at a dotted path.
 func (l *loader) putAt(path string, value *node) {
 	path = keys.Canonical(path)

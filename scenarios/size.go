@@ -1,6 +1,8 @@
 package scenarios
 
 import (
+	"math/bits"
+
 	"trainsim/sim/gpu"
 	"trainsim/sim/job"
 )
@@ -31,4 +33,25 @@ func (l *loader) checkSize(cfg *job.Config) {
 		l.problem("schedule.microbatches", []string{"schedule.microbatch_size", "model.seq_len"},
 			"a step of %.3g FLOPs a GPU takes more than ten days; write fewer micro-batches or a smaller model", flops)
 	}
+}
+
+// worldGPUs returns the factors of the number of GPUs: nodes, and GPUs of a node.
+func worldGPUs(cfg *job.Config) []int {
+	return []int{max(cfg.Cluster.Nodes, 1), cfg.Cluster.NodeGPUs()}
+}
+
+// product multiplies counts; ok is false when the result does not fit.
+func product(counts ...int) (n int, ok bool) {
+	n = 1
+	for _, c := range counts {
+		if c < 0 {
+			return 0, false
+		}
+		hi, lo := bits.Mul64(uint64(n), uint64(c))
+		if hi != 0 || lo > maxCount {
+			return 0, false
+		}
+		n = int(lo)
+	}
+	return n, true
 }

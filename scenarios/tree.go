@@ -129,3 +129,25 @@ func (n *node) mark() {
 		x.mark()
 	}
 }
+
+// place moves a whole tree to one place.
+func (n *node) place(at input.Span) {
+	n.key, n.at = at, at
+	for _, k := range n.keys {
+		n.sub[k].place(at)
+	}
+	for _, x := range n.items {
+		x.place(at)
+	}
+}
+
+// unplace forgets where a tree stood.
+func (n *node) unplace() {
+	n.key, n.at = input.Span{}, input.Span{}
+	for _, k := range n.keys {
+		n.sub[k].unplace()
+	}
+	for _, x := range n.items {
+		x.unplace()
+	}
+}

@@ -2,12 +2,10 @@ package scenarios
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 
 	"trainsim/interconnect"
 	"trainsim/memory"
-	"trainsim/scenarios/keys"
 	"trainsim/sim/gpu"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
@@ -53,48 +51,6 @@ func (l *loader) checkSlowLinks(cfg *job.Config) {
 	l.owned("faults", cfg.Faults.ValidateLinks(t.Links()))
 }
 
-// problem reports that the key cannot be as it is, because of the others:
-// at the first of them that the user wrote.
-func (l *loader) problem(key string, others []string, format string, args ...any) {
-	for _, k := range append([]string{key}, others...) {
-		if l.dec.isBad(k) {
-			return
-		}
-	}
-	l.out.Add(l.place(append([]string{key}, others...)), key, format, args...)
-}
-
-// place returns where to point for a problem with some keys: the first that
-// stands in the scenario or in a --set; else where a preset says it; else the
-// header of its table, in the scenario or a preset; else the start of the scenario.
-func (l *loader) place(paths []string) input.Span {
-	for _, k := range paths {
-		if n := l.root.find(keys.Plain(k)); n != nil && !n.preset && n.at.Known() && n.kind != tableNode {
-			return n.at
-		}
-	}
-	for _, k := range paths {
-		if n := l.root.find(keys.Plain(k)); n != nil && n.at.Known() && n.kind != tableNode {
-			return n.at
-		}
-	}
-	for _, theirs := range []bool{false, true} {
-		for _, k := range paths {
-			for path := keys.Plain(k); path != ""; path = parentOf(path) {
-				if n := l.root.find(path); n != nil && n.key.Known() && n.preset == theirs {
-					return n.key
-				}
-			}
-		}
-	}
-	return l.main.Span(0, 0)
-}
-
-func parentOf(path string) string {
-	i := strings.LastIndexByte(path, '.')
-	return path[:max(i, 0)]
-}
-
 func (l *loader) checkModel(cfg *job.Config) {
 	if l.dec.isBad("model") {
 		return
@@ -107,17 +63,6 @@ func (l *loader) checkModel(cfg *job.Config) {
 		l.dec.bad["model.ffn"] = true // it follows from hidden
 	}
 	l.owned("model", cfg.Model.Validate())
-}
-
-// owned reports what the owner of a table says is wrong with it, unless that
-// rests on a key that has failed already.
-func (l *loader) owned(table string, err error) {
-	for _, p := range input.Each(err) {
-		failed := func(key string) bool { return l.dec.bad[table+"."+key] }
-		if !slices.ContainsFunc(p.Others(), failed) {
-			l.problem(strings.TrimSuffix(table+"."+p.Key, "."), nil, "%s", p.Text)
-		}
-	}
 }
 
 // checkMachine asks the owners of the device, the cluster and NCCL's settings.

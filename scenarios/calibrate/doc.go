@@ -5,7 +5,7 @@
 // which outliers count by their size only; parameters that the measurements do not
 // decide keep their values. The same tables give the same preset.
 //
-// Files in reading order: fit.go is what comes out; device.go, groups.go, knobs.go
-// and residuals.go fit devices; cluster.go and links.go clusters; minimise.go is
-// what both use.
+// Files in reading order: device.go, groups.go, knobs.go and residuals.go fit
+// devices; cluster.go and links.go clusters; fit.go is what comes out, and
+// minimise.go how.
 package calibrate

@@ -5,6 +5,6 @@
 // scenario names such a file by the importer's key; what it says is laid under
 // what the scenario says itself.
 //
-// Files in reading order: importers.go; hf.go, hffamilies.go and hfexperts.go read
+// Files in reading order: importers.go; hf.go, hfexperts.go and hffamilies.go read
 // Hugging Face's config.json; jsonobject.go reads JSON with places.
 package importers

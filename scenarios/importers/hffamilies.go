@@ -1,29 +1,11 @@
 package importers
 
-import "trainsim/sim/model"
+import (
+	"sort"
 
-// hfFamilies gives the reader of each model_type. The field names and the
-// values of missing fields are those of transformers' configuration classes.
-var hfFamilies = map[string]func(*hfConfig, *model.Config){
-	"llama":       readLlama,
-	"mistral":     readLlama,
-	"mixtral":     readMixtral,
-	"qwen2_moe":   readQwen2MoE,
-	"qwen3_moe":   readQwen3MoE,
-	"deepseek_v2": readDeepSeek,
-	"deepseek_v3": readDeepSeek,
-	"qwen2":       readQwen2,
-	"qwen3":       readQwen3,
-	"gemma":       readGemma,
-	"gemma2":      readGemma2,
-	"gemma3_text": readGemma3,
-	"phi3":        readPhi3,
-	"gpt2":        readGPT2,
-	"gpt_neox":    readNeoX,
-	"opt":         readOPT,
-	"bloom":       readBLOOM,
-	"bert":        readBERT,
-}
+	"trainsim/sim/input"
+	"trainsim/sim/model"
+)
 
 var (
 	gated = map[string]model.MLP{"silu": model.SwiGLU, "swish": model.SwiGLU}
@@ -175,4 +157,21 @@ func readBERT(h *hfConfig, m *model.Config) {
 	if name, ok := h.has("position_embedding_type"); ok && h.word("", name) != "absolute" {
 		h.fail(name, "is not modelled; only \"absolute\" is")
 	}
+}
+
+// activation sets the kind of feed-forward block from the activation function.
+func (h *hfConfig) activation(m *model.Config, kinds map[string]model.MLP, def string, names ...string) {
+	name, _ := h.has(names...)
+	act := h.word(def, names...)
+	kind, ok := kinds[act]
+	if !ok {
+		known := make([]string, 0, len(kinds))
+		for k := range kinds {
+			known = append(known, k)
+		}
+		sort.Strings(known)
+		h.fail(name, "%s is not an activation of this family here; %s",
+			input.Quote(act), input.DidYouMean(act, known))
+	}
+	m.MLP = kind
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // explained is every key that can be looked up: of scenarios and of reports.
-var explained = slices.Concat(scenarioKeys, reportKeys, under("memory_per_stage", atPeakKeys), under("oom", atPeakKeys))
+var explained = slices.Concat(scenarioKeys, reportKeys, under("memory_per_stage", atPeakKeys),
+	under("oom", atPeakKeys))
 
 // under puts keys below a path.
 func under(path string, keys []Key) []Key {
@@ -79,7 +80,8 @@ func Check(path string) error {
 	for i := range scenarioKeys {
 		all = append(all, scenarioKeys[i].Path)
 	}
-	return fmt.Errorf("%s is not a key of a scenario; %s (trainsim explain lists them)", path, input.DidYouMean(path, all))
+	return fmt.Errorf("%s is not a key of a scenario; %s (trainsim explain lists them)", path,
+		input.DidYouMean(path, all))
 }
 
 // knownKey reports whether a scenario may hold a key.

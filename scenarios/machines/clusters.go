@@ -69,7 +69,8 @@ func FindCluster(gpuType, machine string, nodes, perNode int) (string, error) {
 	device, _ := FindGPU(gpuType)
 	for _, c := range builtinClusters() {
 		links, possible := c.joinedAs(machine)
-		if !possible || !Means(c.gpu, gpuType) || device != nil && device.Name != c.gpu.Name || nodes > 1 && c.config.NICs == 0 || perNode > c.config.DomainSize() {
+		if !possible || !Means(c.gpu, gpuType) || device != nil && device.Name != c.gpu.Name || nodes > 1 &&
+			c.config.NICs == 0 || perNode > c.config.DomainSize() {
 			continue
 		}
 		if named(c.name, words) {

@@ -55,7 +55,8 @@ func FindGPU(name string) (*gpu.Device, error) {
 		for i, d := range short {
 			names[i] = d.Name
 		}
-		return nil, fmt.Errorf("%s may be %s or %s; name a gpu preset", input.Quote(name), strings.Join(names[:n-1], ", "), names[n-1])
+		return nil, fmt.Errorf("%s may be %s or %s; name a gpu preset", input.Quote(name),
+			strings.Join(names[:n-1], ", "), names[n-1])
 	}
 }
 
@@ -94,7 +95,10 @@ func fitting(words []string, name string) int {
 
 // wordsOf splits a description into lower-case words and numbers.
 func wordsOf(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) &&
+			!unicode.IsDigit(r)
+	})
 }
 
 // Means reports whether a name that may be shortened stands for a device.

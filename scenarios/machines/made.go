@@ -1,13 +1,11 @@
 package machines
 
 import (
-	"strconv"
 	"strings"
 
 	"trainsim/interconnect"
 	"trainsim/scenarios"
 	"trainsim/sim"
-	"trainsim/sim/gpu/generation"
 )
 
 // made builds a node from the words alone, for a GPU that is not stated or not
@@ -69,20 +67,6 @@ func (w *Words) reference(name string) *interconnect.Config {
 	c := *base
 	w.state(&c)
 	return &c
-}
-
-// bridge joins the cards of a node in pairs. Bridges of four links are those of
-// GA102 cards (A40, A6000, RTX 3090); others have the links of their generation.
-func (w *Words) bridge(c *interconnect.Config, links string) {
-	c.Kind = interconnect.NVLinkPairs
-	c.NVLinks, _ = strconv.Atoi(links)
-	c.NVLinkEfficiency = 0.82 // nccl-tests#212
-	c.NVLinkBandwidth = 25e9
-	if c.NVLinks == 4 {
-		c.ComputeCapability = 86
-		c.NVLinkBandwidth = generation.Of(c.ComputeCapability).NVLink.LineRate
-	}
-	c.GPUsPerNode += c.GPUsPerNode % 2
 }
 
 // slots is a node of PCIe cards: on root ports of their own, or below one switch

@@ -110,3 +110,31 @@ func (r *record) measure(column string) float64 {
 	}
 	return x
 }
+
+// header knows where each column stands.
+type header struct {
+	names []string
+	index map[string]int
+}
+
+func newHeader(names []string) *header {
+	h := &header{index: make(map[string]int, len(names))}
+	for i, name := range names {
+		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
+		h.names = append(h.names, name)
+		if _, twice := h.index[name]; !twice {
+			h.index[name] = i
+		}
+	}
+	return h
+}
+
+// has reports whether there are columns of all the names.
+func (h *header) has(names ...string) bool {
+	for _, name := range names {
+		if _, ok := h.index[name]; !ok {
+			return false
+		}
+	}
+	return true
+}

@@ -14,6 +14,18 @@ type Column struct {
 // which they are usually written. Any order will do.
 func RunColumns() []Column { return slices.Clone(runColumns) }
 
+// memoryMetric names a figure of used memory.
+type memoryMetric string
+
+// Figures of used memory.
+const (
+	allocated memoryMetric = "allocated"  // torch.cuda.max_memory_allocated
+	reserved  memoryMetric = "reserved"   // torch.cuda.max_memory_reserved
+	nvidiaSMI memoryMetric = "nvidia_smi" // with the CUDA context and NCCL's buffers
+)
+
+var memoryMetrics = []string{string(allocated), string(reserved), string(nvidiaSMI)}
+
 var flags = []string{"0", "1"}
 
 var runColumns = []Column{

@@ -7,9 +7,9 @@
 // kept, with the reason; a table that is wrong is an [*input.Errors].
 //
 // Files in reading order: tables.go tells tables apart, score.go and doubts.go
-// score their rows, row.go is one of them. runs.go, job.go and schedule.go make
-// jobs of training runs; rankmemory.go and ranktable.go add peak memory of single
-// ranks; kernels.go, kernelrows.go and kernelcells.go are tables of kernels;
+// score their rows. runs.go, rankmemory.go and ranktable.go are tables of training
+// runs and of single ranks' memory, of which job.go and schedule.go make jobs;
+// kernels.go, kernelrows.go and kernelcells.go are tables of kernels;
 // collectives.go, nccltests.go, ncclwords.go and communicators.go of collectives.
-// presets.go, columns.go, table.go and cells.go read what they all are made of.
+// presets.go, row.go, table.go, cells.go and columns.go are what all of them need.
 package measured

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"math"
+	"strings"
 
 	"trainsim/scenarios"
 	"trainsim/sim/input"
@@ -32,6 +33,14 @@ func (r *record) run(known *presets) trainingRun {
 		run.Seconds = t
 	}
 	return run
+}
+
+// familyOf returns the part of an id before its last dash.
+func familyOf(id string) string {
+	if i := strings.LastIndexByte(id, '-'); i > 0 {
+		return id[:i]
+	}
+	return id
 }
 
 // config fills a Config from the cells; nil when there is no such cluster.

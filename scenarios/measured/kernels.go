@@ -130,3 +130,29 @@ func ReadKernels(text []byte, name string) ([]KernelTime, error) {
 		out = append(out, row.read(read, fmt.Sprintf("%s:%d", name, line)))
 	}
 }
+
+// kernelReader chooses how rows are read by the columns that there are.
+func kernelReader(h *header) (func(*kernelRow, *KernelTime), bool) {
+	switch {
+	case h.has("gpu_type", "shape_key", "efficiency", "peak_tflops", "op"):
+		return (*kernelRow).efficiency, true
+	case h.has("gpu_type", "batch", "seq", "heads", "head_dim", "time_us"):
+		return (*kernelRow).attention, true
+	case h.has("gpu_type", "m", "n", "k", "time_us"), h.has("gpu_type", "m", "n", "k", "tflops"):
+		return (*kernelRow).gemm, true
+	}
+	return nil, false
+}
+
+// read reads the record; what is wrong with it becomes the reason to skip it.
+func (r *kernelRow) read(read func(*kernelRow, *KernelTime), id string) KernelTime {
+	m := KernelTime{ID: id, Device: r.text("gpu_type")}
+	read(r, &m)
+	if r.err == nil && !(m.Seconds > 0 && m.Seconds < 1e6) {
+		r.err = errors.New("its time is not a positive number of seconds")
+	}
+	if r.err != nil {
+		m.Skipped = r.err.Error()
+	}
+	return m
+}

@@ -31,8 +31,10 @@ const ncclReduceColumns = "redop    root     time   algbw   busbw #wrong     tim
 
 func TestNCCLTestsOutput(t *testing.T) {
 	text := ncclOutput(ncclReduceColumns,
-		"     1048576        262144     float     sum      -1    80.00   13.1   24.6      0    79.0   13.2   24.8      0",
-		"     2097152        524288     float     sum      -1    120.5   17.4   32.6      0    119.0   17.6   33.0      0")
+		"     1048576        262144     float     sum      -1    80.00   13.1   24.6      0    79.0   13.2   24.8   "+
+			"   0",
+		"     2097152        524288     float     sum      -1    120.5   17.4   32.6      0    119.0   17.6   33.0  "+
+			"    0")
 	rows, err := ReadCollectives([]byte(text), "run/all_reduce_perf.out", "")
 	require.NoError(t, err)
 	require.Len(t, rows, 2)

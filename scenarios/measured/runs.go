@@ -3,7 +3,6 @@ package measured
 import (
 	"context"
 	"path/filepath"
-	"strings"
 
 	"trainsim/sim/job"
 	"trainsim/sim/report"
@@ -30,18 +29,6 @@ type trainingRun struct {
 	// empty where it can.
 	Skipped string
 }
-
-// memoryMetric names a figure of used memory.
-type memoryMetric string
-
-// Figures of used memory.
-const (
-	allocated memoryMetric = "allocated"  // torch.cuda.max_memory_allocated
-	reserved  memoryMetric = "reserved"   // torch.cuda.max_memory_reserved
-	nvidiaSMI memoryMetric = "nvidia_smi" // with the CUDA context and NCCL's buffers
-)
-
-var memoryMetrics = []string{string(allocated), string(reserved), string(nvidiaSMI)}
 
 // runRows reads a table of training runs.
 func runRows(text []byte, name string) ([]Row, error) {
@@ -99,12 +86,4 @@ func readRuns(text []byte, name string) ([]trainingRun, error) {
 	var out []trainingRun
 	err = t.each(func(r *record) { out = append(out, r.run(&known)) })
 	return out, err
-}
-
-// familyOf returns the part of an id before its last dash.
-func familyOf(id string) string {
-	if i := strings.LastIndexByte(id, '-'); i > 0 {
-		return id[:i]
-	}
-	return id
 }

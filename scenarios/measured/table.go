@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"trainsim/sim/input"
 )
@@ -73,34 +72,6 @@ func (t *table) each(f func(*record)) error {
 		}
 		f(&record{file: t.name, header: t.header, cells: cells, place: t.csv.FieldPos})
 	}
-}
-
-// header knows where each column stands.
-type header struct {
-	names []string
-	index map[string]int
-}
-
-func newHeader(names []string) *header {
-	h := &header{index: make(map[string]int, len(names))}
-	for i, name := range names {
-		name = strings.ToLower(strings.TrimSpace(strings.TrimPrefix(name, "\ufeff")))
-		h.names = append(h.names, name)
-		if _, twice := h.index[name]; !twice {
-			h.index[name] = i
-		}
-	}
-	return h
-}
-
-// has reports whether there are columns of all the names.
-func (h *header) has(names ...string) bool {
-	for _, name := range names {
-		if _, ok := h.index[name]; !ok {
-			return false
-		}
-	}
-	return true
 }
 
 // csvError turns a broken file into a problem with its position.

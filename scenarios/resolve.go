@@ -1,27 +1,13 @@
 package scenarios
 
 import (
-	"path/filepath"
+	"fmt"
 	"strings"
+	"sync"
 
+	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
 )
-
-// loader is one load of one scenario.
-type loader struct {
-	out     input.Problems
-	dec     decoder
-	main    *input.Source
-	root    *node
-	sources int
-	batch   batch
-}
-
-func newLoader(main *input.Source) *loader {
-	l := &loader{main: main}
-	l.dec = decoder{out: &l.out, bad: map[string]bool{}}
-	return l
-}
 
 // resolve replaces presets, configs and files that the scenario names by what
 // is in them, and lays the defaults under the rest.
@@ -67,31 +53,6 @@ func (l *loader) aliases() {
 	s.put("microbatches", c)
 }
 
-// word takes a string out of a table: a key that names something to read.
-func (l *loader) word(t *node, table, key string) *node {
-	n := t.get(key)
-	if n == nil {
-		return nil
-	}
-	t.drop(key)
-	if n.kind != stringNode && !n.fromSet {
-		l.dec.fail(n.at, table+"."+key, "is %s, not a string; write a name in quotes", n.kind)
-		return nil
-	}
-	if strings.TrimSpace(n.text) == "" {
-		l.dec.fail(n.at, table+"."+key, "is empty; write a name or leave the key out")
-		return nil
-	}
-	return n
-}
-
-// parse reads a further source into a tree.
-func (l *loader) parse(src *input.Source) *node {
-	l.sources++
-	src.Order = l.sources
-	return parseTOML(src, &l.out)
-}
-
 // gpuPreset lays the device under [gpu]: gpu.preset, or the one that the
 // cluster has.
 func (l *loader) gpuPreset() {
@@ -105,35 +66,6 @@ func (l *loader) gpuPreset() {
 	if device != nil && t.get("name") == nil {
 		t.put("name", device)
 	}
-}
-
-// beside returns the path of the file that a value names, relative to the file
-// in which it stands.
-func (l *loader) beside(n *node) string {
-	dir := l.main.Dir
-	if n.at.Known() && n.at.Src.Dir != "" {
-		dir = n.at.Src.Dir
-	}
-	if filepath.IsAbs(n.text) {
-		return n.text
-	}
-	return filepath.Join(dir, n.text)
-}
-
-// text reads the file that a key names.
-func (l *loader) text(n *node, key, what string) []byte {
-	file := l.beside(n)
-	text, err := readFile(file, what)
-	if err != nil {
-		l.dec.bad[key] = true
-		l.dec.fail(n.at, key, "%s: %s", err.Problems[0].File, err.Problems[0].Text)
-		return nil
-	}
-	if bad := notText(text); bad != "" {
-		l.dec.fail(n.at, key, "%s: %s", file, bad)
-		return nil
-	}
-	return text
 }
 
 // scheduleFile reads the schedule that schedule.file names into schedule.csv.
@@ -153,3 +85,24 @@ func (l *loader) scheduleFile() {
 		t.put("csv", &node{kind: stringNode, text: string(text), key: file.key, at: file.at})
 	}
 }
+
+// defaults is the tree of every default of the key table. It is parsed once and
+// copied for each load; its values have no position.
+func defaults() *node { return defaultTree().clone() }
+
+var defaultTree = sync.OnceValue(func() *node {
+	var b strings.Builder
+	for _, k := range keys.Scenario() {
+		if k.Default != "" {
+			fmt.Fprintf(&b, "%s = %s\n", k.Path, k.Default)
+		}
+	}
+	var out input.Problems
+	root := parseTOML(&input.Source{Name: "defaults", Text: []byte(b.String())}, &out)
+	if root == nil {
+		return newTable(input.Span{}, input.Span{})
+	}
+	root.mark()
+	root.unplace()
+	return root
+})
