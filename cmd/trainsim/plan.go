@@ -100,6 +100,9 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 	if dir == "" {
 		dir = filepath.Join("trainsim-out", fileName(space.Base.Name)+"-plan")
 	}
+	for _, r := range planner.Refused {
+		p.notef("left out %d layouts that cannot be: %s", r.Layouts, r.Problem)
+	}
 	if len(planner.Layouts) == 0 {
 		return usagef("no layout of %s has what is asked for: %s; fix fewer keys, or other values", space.Base.Name, strings.Join(append(p.fix, fmt.Sprintf("a global batch of %d", space.Batch)), ", "))
 	}

@@ -120,7 +120,7 @@ var parallelKeys = []Key{
 	{Path: "parallel.dp", Unit: "ranks", Derived: "gpus / (tp * pp * cp)", Min: 1, Max: 1 << 20,
 		Text: "Data parallel size: how many replicas train on different samples."},
 	{Path: "parallel.cp", Unit: "ranks", Default: "1", Min: 1, Max: 1 << 16,
-		Text: "Context parallel size: over how many ranks each sequence is split."},
+		Text: "Context parallel size: over how many ranks each sequence is split. It needs a fused attention kernel."},
 	{Path: "parallel.ep", Unit: "ranks", Default: "1", Min: 1, Max: 1 << 16, Text: "Expert parallel size: over how " +
 		"many ranks of a pipeline stage the experts of a layer are split, across data and context parallel ranks " +
 		"and, with etp = 1, tensor parallel ones; 1 for a model without experts."},

@@ -240,7 +240,7 @@ func (s *Spec) alternateFLOPs() float64 {
 			sum += op.Kernel.FLOPs()
 		}
 	}
-	return sum * float64(s.Layers*s.TP*s.CP) / float64(s.Microbatch*s.SeqLen)
+	return sum * float64(int64(s.Depth())*s.TP*s.CP) / float64(s.Microbatch*s.SeqLen)
 }
 
 // MostFLOPs returns the operations of forward and backward for one token if it

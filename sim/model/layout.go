@@ -35,10 +35,7 @@ func (p *problems) divides(tp int, key string, width int64, what string) {
 func (transformer) Misfits(c *Config, l *Layout) []*input.Problem {
 	var out problems
 	c.expertMisfit(&out, l)
-	if c.latent() && l.CPComm == "a2a" {
-		out.add("parallel.cp_comm",
-			"latent attention passes keys and values around a ring; write \"p2p\"").With("model.kv_lora_rank")
-	}
+	c.contextMisfit(&out, l)
 	out.divides(l.TP, "model.heads", c.Heads, "heads")
 	tp, cp := int64(l.TP), int64(l.CP)
 	if kv := c.KV(); kv > 0 && kv != c.Heads && kv%tp != 0 && tp%kv != 0 {
@@ -59,6 +56,24 @@ func (transformer) Misfits(c *Config, l *Layout) []*input.Problem {
 			With("parallel.tp", "model.seq_len")
 	}
 	return out
+}
+
+// contextMisfit adds what attention over context-parallel ranks cannot be.
+// Megatron-Core's own attention refuses to be cut, Transformer Engine takes its
+// unfused kernels out of the choice, and PyTorch's ring is of fused ones, too.
+func (c *Config) contextMisfit(p *problems, l *Layout) {
+	trades := l.CPComm == "a2a"
+	switch {
+	case c.latent() && trades:
+		p.add("parallel.cp_comm",
+			"latent attention passes keys and values around a ring; write \"p2p\"").With("model.kv_lora_rank")
+	case l.CP > 1 && !c.FusedAttention():
+		p.add("model.attention", "context parallelism needs a fused attention kernel, as in Megatron-Core and PyTorch; "+
+			"write attention = \"flash\", or cp = 1").With("parallel.cp")
+	case l.CP > 1 && trades && c.Heads%int64(l.TP*l.CP) != 0:
+		p.add("parallel.cp_comm", "an all-to-all trades the sequence for whole heads, but tp %d * cp %d does not divide "+
+			"the model's %d heads; write \"p2p\"", l.TP, l.CP, c.Heads).With("parallel.tp", "parallel.cp", "model.heads")
+	}
 }
 
 // expertMisfit adds what is wrong with how experts are spread over the ranks, or

@@ -20,7 +20,34 @@ const (
 // Layouts lists every layout of the space, in an order that depends on the
 // space alone.
 func (s *Space) Layouts() []Layout {
+	out, _ := s.enumerate()
+	return out
+}
+
+// Refusal is a reason for which the model cannot be cut as some layouts say.
+type Refusal struct {
+	Problem *input.Problem // of the first of them
+	Layouts int
+}
+
+// enumerate lists the layouts that the model can be cut by, and why it cannot be
+// cut by others, one entry for each key at fault.
+func (s *Space) enumerate() ([]Layout, []Refusal) {
 	var out []Layout
+	var refused []Refusal
+	take := func(l Layout) {
+		misfits := l.Apply(s.Base).Misfits()
+		if len(misfits) == 0 {
+			out = append(out, l)
+			return
+		}
+		i := slices.IndexFunc(refused, func(r Refusal) bool { return r.Problem.Key == misfits[0].Key })
+		if i < 0 {
+			i = len(refused)
+			refused = append(refused, Refusal{Problem: misfits[0]})
+		}
+		refused[i].Layouts++
+	}
 	for _, nodes := range s.Nodes {
 		c := *s.Base
 		c.Cluster.Nodes = nodes
@@ -33,11 +60,11 @@ func (s *Space) Layouts() []Layout {
 		s.degrees(gpus, gpus/max(nodes, 1)*trays, func(l Layout) {
 			l.Nodes = nodes
 			s.batches(l, func(l Layout) {
-				s.schedules(l, func(l Layout) { s.switches(l, func(l Layout) { out = append(out, l) }) })
+				s.schedules(l, func(l Layout) { s.switches(l, take) })
 			})
 		})
 	}
-	return out
+	return out, refused
 }
 
 // degrees calls each for every tp, pp, cp and dp that divide model and GPUs.
@@ -153,9 +180,7 @@ func (s *Space) switches(l Layout, each func(Layout)) {
 				if ok && fixed != strconv.FormatBool(l.SequenceParallel) {
 					continue
 				}
-				if len(l.Apply(s.Base).Misfits()) == 0 {
-					each(l)
-				}
+				each(l)
 			}
 		}
 	}

@@ -18,12 +18,14 @@ type Planner struct {
 	Layouts []Layout // of the space; a layout's point is its index
 	Limit   int64    // of the fullest GPU's memory, in bytes
 	Top     int      // how many of the fastest layouts of each number of GPUs to keep
+	Refused []Refusal
 }
 
 // NewPlanner is a search of the whole space for the ten fastest layouts that fit
 // into the GPUs.
 func NewPlanner(s *Space) *Planner {
-	return &Planner{Space: s, Layouts: s.Layouts(), Limit: int64(s.Base.GPU.Memory), Top: 10}
+	layouts, refused := s.enumerate()
+	return &Planner{Space: s, Layouts: layouts, Refused: refused, Limit: int64(s.Base.GPU.Memory), Top: 10}
 }
 
 // PlanCounts says what became of the layouts.
