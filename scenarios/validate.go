@@ -93,8 +93,8 @@ func (l *loader) checkTraining(cfg *job.Config) {
 		l.problem("training.precision", []string{"gpu"}, "%s has no FP8; write %q, or a GPU that has it (peak.fp8 "+
 			"of its preset)", cmp.Or(g.Name, "the GPU"), widest16(g))
 	}
-	if key, text := cfg.FP8WeightsProblem(); key != "" {
-		l.problem("training.fp8_param_gather", []string{key}, "%s", text)
+	if p := cfg.FP8WeightsProblem(); p != nil {
+		l.problem(p.Key, p.Others(), "%s", p.Text)
 	}
 	if w := cfg.LoRA.UnknownTarget(&cfg.Model); w != "" && !l.dec.isBad("model") {
 		l.problem("lora.targets", nil, "%q is no matrix of the model's layers; write any of %s", w,
