@@ -36,7 +36,7 @@ func newValidateCommand(a *app) *cobra.Command {
 each family of rows. It knows by the header what a file holds: training runs,
 peak memory of single ranks, collectives, matrix products or attention kernels.
 A row that cannot be predicted is listed with the reason and counts as missed by
-all of it. "-" is stdin.
+all of it; where that is every row, it is an error. "-" is stdin.
 
 A table of rank memory needs the columns model (a preset), layers, seq,
 microbatches, tp, pp, dp, rank and max_allocated_mb or max_reserved_mb (MiB, as
@@ -99,13 +99,26 @@ func (v *validateCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	if v.json {
 		err = v.writeJSON(score)
-	} else {
+	} else if score.Predicted() > 0 {
 		err = text.Score(v.stdout, score)
 	}
-	if err != nil || v.plot == "" {
+	switch {
+	case err != nil:
 		return err
+	case score.Predicted() == 0:
+		return nothingScored(args, score)
+	case v.plot == "":
+		return nil
 	}
 	return v.draw(score)
+}
+
+// nothingScored is the error of tables of which no row can be predicted.
+func nothingScored(files []string, score *report.Score) error {
+	if len(score.Rows) == 0 {
+		return badInput(fmt.Errorf("%s: there is no row to score", strings.Join(files, ", ")))
+	}
+	return badInput(fmt.Errorf("there is nothing to score: all rows (%d) are skipped\n%s", len(score.Rows), text.Skipped(score)))
 }
 
 // read reads a table.

@@ -97,3 +97,26 @@ func TestValidateRefusesOtherFiles(t *testing.T) {
 	assert.Equal(t, exitUsage, trainsim("validate", other, "--plot", "x.bmp").code)
 	assert.Equal(t, exitUsage, trainsim("validate").code)
 }
+
+// Where no row can be predicted, the reasons are the error.
+func TestValidateWithNothingToScore(t *testing.T) {
+	head, row, _ := strings.Cut(collectivesTable, "\n")
+	r := trainsim("validate", write(t, "empty.csv", head+"\n"))
+	assert.Equal(t, exitInput, r.code)
+	assert.Contains(t, r.stderr, "empty.csv: there is no row to score")
+
+	figure := filepath.Join(t.TempDir(), "v.png")
+	broken := head + "\n" + strings.ReplaceAll(row, "all_reduce", "all_amaze")
+	require.NotEqual(t, collectivesTable, broken)
+	for _, args := range [][]string{{}, {"--json"}, {"--plot", figure}} {
+		r = trainsim(append([]string{"validate", write(t, "far.csv", broken)}, args...)...)
+		assert.Equal(t, exitInput, r.code)
+		assert.Contains(t, r.stderr, "there is nothing to score: all rows")
+		assert.Contains(t, r.stderr, "far.csv:2:")
+		assert.NotContains(t, r.stdout, "Errors by family")
+		if len(args) == 1 {
+			assert.True(t, json.Valid([]byte(r.stdout)), "the document is there")
+		}
+	}
+	assert.NoFileExists(t, figure)
+}

@@ -105,6 +105,10 @@ func NewScore(rows []Scored) *Score {
 	return s
 }
 
+// Predicted returns how many rows there is a prediction for: the others are
+// skipped.
+func (s *Score) Predicted() int { return len(s.Rows) - s.Total().Skipped }
+
 // Total sums up all rows as one family.
 func (s *Score) Total() Family {
 	all := make([]*Scored, len(s.Rows))

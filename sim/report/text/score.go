@@ -138,26 +138,33 @@ func outcomeText(f *report.Family) string {
 	return fmt.Sprintf("%d of %d", f.OutcomeRight, f.OutcomeN)
 }
 
+func skippedList(b *strings.Builder, s *report.Score) {
+	if list := Skipped(s); list != "" {
+		fmt.Fprintf(b, "\nSkipped; each counts as an error of -100 %%\n%s\n", list)
+	}
+}
+
 // maxSkipped is how many reasons the list of skipped rows shows.
 const maxSkipped = 20
 
-func skippedList(b *strings.Builder, s *report.Score) {
+// Skipped lists the rows that could not be predicted with the reasons, a line
+// each; "" where there are none.
+func Skipped(s *report.Score) string {
+	var lines []string
 	n := 0
 	for i := range s.Rows {
 		r := &s.Rows[i]
 		if r.Skipped == "" {
 			continue
 		}
-		if n++; n == 1 {
-			b.WriteString("\nSkipped; each counts as an error of -100 %\n")
-		}
-		if n <= maxSkipped {
-			fmt.Fprintf(b, "  %s\n", reason(r))
+		if n++; n <= maxSkipped {
+			lines = append(lines, "  "+reason(r))
 		}
 	}
 	if n > maxSkipped {
-		fmt.Fprintf(b, "  ... and %d more (--json has all)\n", n-maxSkipped)
+		lines = append(lines, fmt.Sprintf("  ... and %d more (--json has all)", n-maxSkipped))
 	}
+	return strings.Join(lines, "\n")
 }
 
 // reason says which row is skipped, and why; a reason that begins with the row's
