@@ -1,7 +1,6 @@
 package scenarios
 
 import (
-	"context"
 	"errors"
 	"fmt"
 
@@ -159,10 +158,12 @@ func (l *loader) checkSchedule(cfg *job.Config) {
 	}
 }
 
-// buildSchedule makes the program of a named schedule; nil when it cannot be.
+// buildSchedule makes the program of a named schedule, without its lists; nil when
+// it cannot be.
 func (l *loader) buildSchedule(cfg *job.Config) *schedule.Program {
 	s := &cfg.Schedule
-	if _, err := kinds.Find(s.Kind); err != nil {
+	k, err := kinds.Find(s.Kind)
+	if err != nil {
 		var names []string
 		for _, k := range kinds.All() {
 			names = append(names, k.Name)
@@ -171,7 +172,7 @@ func (l *loader) buildSchedule(cfg *job.Config) *schedule.Program {
 			input.DidYouMean(s.Kind, append(names, "csv")))
 		return nil
 	}
-	p, err := kinds.Build(context.Background(), s.Kind, schedule.Options{
+	p, err := k.Outline(schedule.Options{
 		Ranks: cfg.Parallel.PP, Microbatches: s.Microbatches, VirtualStages: s.VirtualStages,
 		GroupSize: s.GroupSize, MemoryCap: s.MemoryCap,
 	})

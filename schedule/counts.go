@@ -94,7 +94,10 @@ func (req *Request) check() error {
 	if err := req.checkCosts(); err != nil {
 		return err
 	}
-	return req.checkSize()
+	if err := req.checkSize(); err != nil || req.Kind.Check == nil {
+		return err
+	}
+	return req.Kind.Check(req)
 }
 
 func (req *Request) checkChunks() error {

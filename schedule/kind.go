@@ -11,25 +11,52 @@ type Kind struct {
 	Constraint  string   // which counts it takes
 	Chunks      int      // model chunks a rank: the default, or all there is where FixedChunks is set
 	FixedChunks bool     // Chunks is the schedule's own and cannot be chosen
+	Placement   Placement
+	ByCosts     bool // its order follows from Options.Costs
 
-	// Generate makes the program for counts that passed the checks of Build.
-	// It refuses those that only this schedule cannot take by Request.Refuse.
-	Generate func(*Request) (*Program, error)
+	// Check refuses counts that only this schedule cannot take, by
+	// Request.Refuse, and fills in those that it chooses itself. Nil: it takes
+	// all that Build lets through.
+	Check func(*Request) error
+	// Fill gives each rank of an empty program its list.
+	Fill func(*Request, *Program) error
 }
 
 // Build makes the program of the schedule. Counts that the schedule cannot take
 // are a *CountError. A schedule that takes long to build gives up with the
 // context's error when that is done.
 func (k *Kind) Build(ctx context.Context, o Options) (*Program, error) {
-	req := &Request{Options: o, Kind: k, ctx: ctx}
-	if err := req.check(); err != nil {
+	req, p, err := k.outline(ctx, o)
+	if err != nil {
 		return nil, err
 	}
-	return k.Generate(req)
+	if err := k.Fill(req, p); err != nil {
+		return nil, err
+	}
+	return p, nil
 }
 
-// Request is what a generator builds from: the counts and costs asked for, with
-// the defaults that all schedules share filled in.
+// Outline checks the counts as Build does and returns the program without its
+// lists: ranks, chunks and stages.
+func (k *Kind) Outline(o Options) (*Program, error) {
+	_, p, err := k.outline(context.Background(), o)
+	return p, err
+}
+
+func (k *Kind) outline(ctx context.Context, o Options) (*Request, *Program, error) {
+	req := &Request{Options: o, Kind: k, ctx: ctx}
+	if err := req.check(); err != nil {
+		return nil, nil, err
+	}
+	p := &Program{
+		Kind: k.Name, Ranks: req.Ranks, Microbatches: req.Microbatches, Chunks: req.VirtualStages,
+		Placement: k.Placement, Batches: 1, Lists: make([][]Action, req.Ranks),
+	}
+	return req, p, nil
+}
+
+// Request is what a schedule is built from: the counts and costs asked for, with
+// the defaults filled in.
 type Request struct {
 	Options
 	Kind *Kind
@@ -37,15 +64,7 @@ type Request struct {
 	ctx context.Context
 }
 
-// Err returns the error of the context in which the schedule is built. A
-// generator whose work grows faster than its program asks for it now and then
-// and returns it.
+// Err returns the error of the context in which the schedule is built. A Fill
+// whose work grows faster than its program asks for it now and then and returns
+// it.
 func (req *Request) Err() error { return req.ctx.Err() }
-
-// Program returns a synchronous program with empty lists.
-func (req *Request) Program(chunks int, place Placement) *Program {
-	return &Program{
-		Kind: req.Kind.Name, Ranks: req.Ranks, Microbatches: req.Microbatches, Chunks: chunks,
-		Placement: place, Batches: 1, Lists: make([][]Action, req.Ranks),
-	}
-}

@@ -20,9 +20,8 @@ type Options struct {
 	WeightShare float64
 	// Batches is the number of batches that pipedream-2bw runs through; 0: 2.
 	Batches int
-	// Costs guide the schedules whose order depends on them (zb-auto,
-	// zb-v-auto, v-half, v-min, 1f1b-v, v-adaptive). The zero value: F, I and W
-	// cost 1, without latency.
+	// Costs guide the schedules whose order follows from them (Kind.ByCosts). The
+	// zero value: F, I and W cost 1, without latency.
 	Costs Costs
 	// System holds the counts to the checks of one training system; AnySystem
 	// accepts what any of them can run.

@@ -8,18 +8,17 @@ func breadthFirstKinds() []schedule.Kind {
 		{
 			Name: "looped-bfs", Aliases: []string{"ScheduleLoopedBFS", "bfs", "breadth-first"},
 			Summary:    "each chunk runs all its micro-batches at a time: fewest FSDP gathers, memory as GPipe; backwards descending, as torch",
-			Constraint: "any p, m, v", Chunks: 2, Generate: buildBreadthFirst,
+			Constraint: "any p, m, v", Chunks: 2, Fill: fillBreadthFirst,
 		},
 		{
 			Name:       "looped-bfs-fifo",
 			Summary:    "looped-bfs with the backwards in the order of the forwards",
-			Constraint: "any p, m, v", Chunks: 2, Generate: buildBreadthFirst,
+			Constraint: "any p, m, v", Chunks: 2, Fill: fillBreadthFirst,
 		},
 	}
 }
 
-func buildBreadthFirst(req *schedule.Request) (*schedule.Program, error) {
-	p := req.Program(req.VirtualStages, schedule.Loop)
+func fillBreadthFirst(req *schedule.Request, p *schedule.Program) error {
 	m, v := req.Microbatches, req.VirtualStages
 	for r := range p.Lists {
 		list := make([]schedule.Action, 0, 2*m*v)
@@ -39,5 +38,5 @@ func buildBreadthFirst(req *schedule.Request) (*schedule.Program, error) {
 		}
 		p.Lists[r] = list
 	}
-	return p, nil
+	return nil
 }

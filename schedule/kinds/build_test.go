@@ -32,6 +32,8 @@ func TestEveryKindBuildsValidPrograms(t *testing.T) {
 func checkBuild(t *testing.T, k schedule.Kind, o schedule.Options) {
 	t.Helper()
 	p, err := Build(t.Context(), k.Name, o)
+	outline, refused := k.Outline(o)
+	require.Equal(t, err, refused, "%+v", o)
 	if err != nil {
 		var count *schedule.CountError
 		require.True(t, errors.As(err, &count), "%+v: %v", o, err)
@@ -41,6 +43,7 @@ func checkBuild(t *testing.T, k schedule.Kind, o schedule.Options) {
 	r, err := p.Execute(schedule.UnitCosts())
 	require.NoError(t, err, "%+v", o)
 	require.Equal(t, k.Name, p.Kind)
+	require.Equal(t, [4]int{p.Ranks, p.Chunks, p.Stages(), p.Pipes()}, [4]int{outline.Ranks, outline.Chunks, outline.Stages(), outline.Pipes()})
 	require.GreaterOrEqual(t, r.Bubble(), 0.0, "%+v", o)
 	checkConservation(t, p, r, o)
 }

@@ -12,23 +12,28 @@ func chimeraKinds() []schedule.Kind {
 	return []schedule.Kind{{
 		Name:       "chimera",
 		Summary:    "two pipes in opposite directions fill each other's bubbles; two weight copies",
-		Constraint: "p even, m a multiple of p; two directions a rank", FixedChunks: true, Chunks: 2, Generate: buildChimera,
+		Constraint: "p even, m a multiple of p; two directions a rank", FixedChunks: true, Chunks: 2,
+		Placement: schedule.Bidirectional, Check: checkChimera, Fill: fillChimera,
 	}}
 }
 
-func buildChimera(req *schedule.Request) (*schedule.Program, error) {
+func checkChimera(req *schedule.Request) error {
 	ranks, m := req.Ranks, req.Microbatches
 	if ranks%2 != 0 {
-		return nil, req.Refuse("ranks", ranks, "even: each direction takes half of the micro-batches", func(x int) bool { return x%2 == 0 })
+		return req.Refuse("ranks", ranks, "even: each direction takes half of the micro-batches",
+			func(x int) bool { return x%2 == 0 })
 	}
 	if m%ranks != 0 {
-		return nil, req.Refuse("microbatches", m, "a multiple of the ranks", func(x int) bool { return x%ranks == 0 })
+		return req.Refuse("microbatches", m, "a multiple of the ranks", func(x int) bool { return x%ranks == 0 })
 	}
-	p := req.Program(2, schedule.Bidirectional)
+	return nil
+}
+
+func fillChimera(req *schedule.Request, p *schedule.Program) error {
 	for r := range p.Lists {
-		p.Lists[r] = chimeraList(ranks, m, r)
+		p.Lists[r] = chimeraList(req.Ranks, req.Microbatches, r)
 	}
-	return p, nil
+	return nil
 }
 
 // chimeraList places the micro-batches of units of p, half of them in each

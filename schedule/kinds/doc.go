@@ -12,7 +12,8 @@
 //   - greedy.go, greedyrounds.go: the order that follows from costs
 //   - hanayo.go, dualpipe.go, chimera.go: waves, and two directions at once
 //
-// To add a schedule, write a file with its generator and a function that
-// returns its [schedule.Kind], and name that function in [All]: lists, help,
-// scenarios and the tests of all schedules then know it.
+// To add a schedule, write a file with a function that returns its
+// [schedule.Kind], with what checks its counts and what fills the lists of its
+// ranks, and name that function in [All]: lists, help, scenarios and the tests of
+// all schedules then know it.
 package kinds

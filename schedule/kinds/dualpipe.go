@@ -8,42 +8,50 @@ func dualpipeKinds() []schedule.Kind {
 		{
 			Name:       "dualpipe",
 			Summary:    "micro-batches enter at both ends, steady F and B run as overlapped pairs; two weight copies (DeepSeek-V3)",
-			Constraint: "p even, m even, m >= 2p; two directions a rank", FixedChunks: true, Chunks: 2, Generate: buildDualPipe,
+			Constraint: "p even, m even, m >= 2p; two directions a rank", FixedChunks: true, Chunks: 2,
+			Placement: schedule.Bidirectional, Check: checkDualPipe, Fill: fillDualPipe,
 		},
 		{
 			Name: "dualpipev", Aliases: []string{"ScheduleDualPipeV", "cut-in-half"},
 			Summary:    "DualPipe folded at its middle: p ranks, 2p stages, one weight copy",
-			Constraint: "m >= 2p; two chunks a rank", FixedChunks: true, Chunks: 2, Generate: buildDualPipeV,
+			Constraint: "m >= 2p; two chunks a rank", FixedChunks: true, Chunks: 2,
+			Placement: schedule.Wave, Check: checkDualPipeV, Fill: fillDualPipeV,
 		},
 	}
 }
 
-func buildDualPipe(req *schedule.Request) (*schedule.Program, error) {
+func checkDualPipe(req *schedule.Request) error {
 	ranks, m := req.Ranks, req.Microbatches
 	if ranks%2 != 0 {
-		return nil, req.Refuse("ranks", ranks, "even: a rank shares its two stages with the one opposite", func(x int) bool { return x%2 == 0 })
+		return req.Refuse("ranks", ranks, "even: a rank shares its two stages with the one opposite",
+			func(x int) bool { return x%2 == 0 })
 	}
 	if m%2 != 0 || m < 2*ranks {
-		return nil, req.Refuse("microbatches", m, "even, and at least two for each rank", func(x int) bool { return x%2 == 0 && x >= 2*ranks })
+		return req.Refuse("microbatches", m, "even, and at least two for each rank",
+			func(x int) bool { return x%2 == 0 && x >= 2*ranks })
 	}
-	p := req.Program(2, schedule.Bidirectional)
+	return nil
+}
+
+func fillDualPipe(req *schedule.Request, p *schedule.Program) error {
+	ranks, m := req.Ranks, req.Microbatches
 	for r := range p.Lists {
 		d := &dualList{q: ranks / 2, h: min(r, ranks-1-r), n: m / 2, swap: r >= ranks/2}
 		p.Lists[r] = d.build()
 	}
-	return p, nil
+	return nil
 }
 
-func buildDualPipeV(req *schedule.Request) (*schedule.Program, error) {
-	if err := req.AtLeast("microbatches", req.Microbatches, 2*req.Ranks, "two for each rank"); err != nil {
-		return nil, err
-	}
-	p := req.Program(2, schedule.Wave)
+func checkDualPipeV(req *schedule.Request) error {
+	return req.AtLeast("microbatches", req.Microbatches, 2*req.Ranks, "two for each rank")
+}
+
+func fillDualPipeV(req *schedule.Request, p *schedule.Program) error {
 	for r := range p.Lists {
 		d := &dualList{q: req.Ranks, h: r, n: req.Microbatches}
 		p.Lists[r] = d.build()
 	}
-	return p, nil
+	return nil
 }
 
 // dualList builds one rank's list. Phase 0 is the direction that enters on

@@ -8,18 +8,17 @@ func gpipeKinds() []schedule.Kind {
 		{
 			Name: "gpipe", Aliases: []string{"ScheduleGPipe", "f-then-b", "afab", "fill-drain"},
 			Summary:    "all forwards, then all backwards in the same order; peak memory grows with m",
-			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildGPipe,
+			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillGPipe,
 		},
 		{
 			Name:       "gpipe-lifo",
 			Summary:    "GPipe as drawn in its paper: backwards in reverse micro-batch order",
-			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildGPipe,
+			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillGPipe,
 		},
 	}
 }
 
-func buildGPipe(req *schedule.Request) (*schedule.Program, error) {
-	p := req.Program(1, schedule.Loop)
+func fillGPipe(req *schedule.Request, p *schedule.Program) error {
 	lifo := req.Kind.Name == "gpipe-lifo"
 	m := req.Microbatches
 	for r := range p.Lists {
@@ -36,5 +35,5 @@ func buildGPipe(req *schedule.Request) (*schedule.Program, error) {
 		}
 		p.Lists[r] = list
 	}
-	return p, nil
+	return nil
 }

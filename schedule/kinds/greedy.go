@@ -8,34 +8,34 @@ func greedyKinds() []schedule.Kind {
 		{
 			Name: "zb-auto", Aliases: []string{"zero-bubble", "zb"},
 			Summary:    "greedy zero-bubble order for given costs under a cap on live activations: p for the paper's ZB-1p, 2p (default) for its ZB-2p",
-			Constraint: "any p, m; cap at least 1; one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildZBAuto,
+			Constraint: "any p, m; cap at least 1; one chunk a rank", FixedChunks: true, Chunks: 1,
+			ByCosts: true, Check: checkZBAuto, Fill: fillZBAuto,
 		},
 	}
 }
 
-func buildZBAuto(req *schedule.Request) (*schedule.Program, error) {
-	if err := req.Costs.Validate(req.Ranks); err != nil {
-		return nil, err
+func checkZBAuto(req *schedule.Request) error {
+	if req.MemoryCap == 0 {
+		req.MemoryCap = 2 * req.Ranks
 	}
-	limit := req.MemoryCap
-	if limit == 0 {
-		limit = 2 * req.Ranks
-	}
+	return req.Costs.Validate(req.Ranks)
+}
+
+func fillZBAuto(req *schedule.Request, p *schedule.Program) error {
 	var best *greedy
 	for setting := range 8 {
-		s := newGreedy(req, limit, setting)
+		s := newGreedy(req, setting)
 		if err := s.run(); err != nil {
-			return nil, err
+			return err
 		}
 		if best == nil || s.objective() < best.objective() {
 			best = s
 		}
 	}
-	p := req.Program(1, schedule.Loop)
 	for r := range p.Lists {
 		p.Lists[r] = best.ranks[r].list
 	}
-	return p, nil
+	return nil
 }
 
 // greedy is one run of the greedy. All ranks advance together, a forward
@@ -65,9 +65,9 @@ type greedyRank struct {
 }
 
 // newGreedy decodes a setting: the three switches, all on in setting 0.
-func newGreedy(req *schedule.Request, limit, setting int) *greedy {
+func newGreedy(req *schedule.Request, setting int) *greedy {
 	s := &greedy{
-		req: req, m: req.Microbatches, limit: float64(limit), kept: req.WeightShare, latency: req.Costs.Latency, ranks: make([]greedyRank, req.Ranks),
+		req: req, m: req.Microbatches, limit: float64(req.MemoryCap), kept: req.WeightShare, latency: req.Costs.Latency, ranks: make([]greedyRank, req.Ranks),
 		allowBubble: setting&4 == 0, preferInput: setting&2 == 0, fillSmallGaps: setting&1 == 0,
 	}
 	for r := range s.ranks {

@@ -6,24 +6,27 @@ import (
 	"trainsim/schedule"
 )
 
-// buildGrouped builds the grouped interleaved schedule of PipeOffload: groups
-// of G micro-batches run through all chunks, a forward, an input and a weight
-// gradient in turn. The smaller the group, the fewer activations are alive.
-func buildGrouped(req *schedule.Request) (*schedule.Program, error) {
-	stages := req.Ranks * req.VirtualStages
-	if err := req.Costs.Validate(stages); err != nil {
-		return nil, err
+// checkGrouped chooses the smallest group if none is asked for.
+func checkGrouped(req *schedule.Request) error {
+	if err := req.Costs.Validate(req.Ranks * req.VirtualStages); err != nil {
+		return err
 	}
 	low := smallestGroup(req)
-	g := req.GroupSize
-	if g == 0 {
-		g = low
+	if req.GroupSize == 0 {
+		req.GroupSize = low
 	}
-	if g < low || g > req.Ranks {
+	if g := req.GroupSize; g < low || g > req.Ranks {
 		rule := fmt.Sprintf("between %d, below which gradients come back too late, and the %d ranks", low, req.Ranks)
-		return nil, req.Refuse("group size", g, rule, func(x int) bool { return x >= low && x <= req.Ranks })
+		return req.Refuse("group size", g, rule, func(x int) bool { return x >= low && x <= req.Ranks })
 	}
-	p := req.Program(req.VirtualStages, schedule.Loop)
+	return nil
+}
+
+// fillGrouped lays out the grouped interleaved schedule of PipeOffload: groups
+// of G micro-batches run through all chunks, a forward, an input and a weight
+// gradient in turn. The smaller the group, the fewer activations are alive.
+func fillGrouped(req *schedule.Request, p *schedule.Program) error {
+	g := req.GroupSize
 	p.GroupSize = g
 	padded := (req.Microbatches + g - 1) / g * g
 	forwards := depthFirst(padded, req.VirtualStages, g)
@@ -32,7 +35,7 @@ func buildGrouped(req *schedule.Request) (*schedule.Program, error) {
 		list := splitBackward(forwards, backwards, req.Ranks-1-r+(req.VirtualStages-1)*g, 0)
 		p.Lists[r] = dropBeyond(list, req.Microbatches)
 	}
-	return p, nil
+	return nil
 }
 
 // smallestGroup returns the fewest micro-batches whose work on the slowest

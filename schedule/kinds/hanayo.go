@@ -12,23 +12,27 @@ func hanayoKinds() []schedule.Kind {
 		{
 			Name: "hanayo", Aliases: []string{"hanayo-greedy", "wave"},
 			Summary:    "waves over the ranks, v chunks for v/2 waves, ordered by a list scheduler (backwards first, not the paper's own order)",
-			Constraint: "any p, m; v even", Chunks: 2, Generate: buildHanayo,
+			Constraint: "any p, m; v even", Chunks: 2,
+			Placement: schedule.Wave, Check: checkHanayo, Fill: fillHanayo,
 		},
 	}
 }
 
-// buildHanayo builds a wave schedule by list scheduling with F = 1 and B = 2:
+func checkHanayo(req *schedule.Request) error {
+	if req.VirtualStages%2 != 0 {
+		return req.Refuse("virtual stages", req.VirtualStages, "two for each wave", func(x int) bool { return x%2 == 0 })
+	}
+	return nil
+}
+
+// fillHanayo orders a wave schedule by list scheduling with F = 1 and B = 2:
 // each rank that is free takes the backward of the oldest micro-batch that is
 // ready, else the forward of the deepest stage.
-func buildHanayo(req *schedule.Request) (*schedule.Program, error) {
-	if req.VirtualStages%2 != 0 {
-		return nil, req.Refuse("virtual stages", req.VirtualStages, "two for each wave", func(x int) bool { return x%2 == 0 })
-	}
-	p := req.Program(req.VirtualStages, schedule.Wave)
+func fillHanayo(req *schedule.Request, p *schedule.Program) error {
 	h := newListScheduler(p)
 	for left := 2 * req.Ranks * req.VirtualStages * req.Microbatches; left > 0; h.now++ {
 		if err := req.Err(); err != nil {
-			return nil, err
+			return err
 		}
 		for r := range p.Lists {
 			if h.busy[r] > h.now {
@@ -40,10 +44,10 @@ func buildHanayo(req *schedule.Request) (*schedule.Program, error) {
 			}
 		}
 		if h.now > 4*p.Stages()*p.Microbatches+4*req.Ranks {
-			return nil, fmt.Errorf("schedule %s: no progress", req.Kind.Name)
+			return fmt.Errorf("schedule %s: no progress", req.Kind.Name)
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // listScheduler gives every free rank its next action, slot by slot.

@@ -13,30 +13,30 @@ func interleavedKinds() []schedule.Kind {
 			Name: "interleaved", Aliases: []string{"interleaved-1f1b", "1f1b-interleaved", "1f1b-i", "ScheduleInterleaved1F1B", "vpp", "virtual-pipeline", "with-interleaving", "depth-first"},
 			Summary:    "1F1B over v chunks a rank: bubble divided by v, messages times v (Megatron's virtual pipeline)",
 			Constraint: "m a multiple of p, or a group size N with p <= N <= m and m mod N = 0 or >= p (Megatron), or m a multiple of max(1, m/p) (torch)",
-			Chunks:     2, Generate: buildInterleaved,
+			Chunks:     2, Check: checkInterleaved, Fill: fillInterleaved,
 		},
 		{
 			Name: "interleaved-moe-overlap", Aliases: []string{"interleaved-1f1b-moe-overlap", "overlap-moe-expert-parallel-comm"},
 			Summary:    "interleaved with one more warm-up forward and each steady F and B as an overlapped pair (Megatron's expert overlap)",
-			Constraint: "as interleaved", Chunks: 2, Generate: buildInterleaved,
+			Constraint: "as interleaved", Chunks: 2, Check: checkInterleaved, Fill: fillInterleaved,
 		},
 		{
 			Name: "grouped-interleaved", Aliases: []string{"pipeoffload", "interleave-group"},
 			Summary:    "groups of G micro-batches through all chunks with split backwards, for offloading between uses (PipeOffload)",
-			Constraint: "any p, m; group size from about p/2 to p", Chunks: 2, Generate: buildGrouped,
+			Constraint: "any p, m; group size from about p/2 to p", Chunks: 2, ByCosts: true, Check: checkGrouped, Fill: fillGrouped,
 		},
 	}
 }
 
-func buildInterleaved(req *schedule.Request) (*schedule.Program, error) {
-	n, err := groupSize(req)
-	if err != nil {
-		return nil, err
-	}
-	p := req.Program(req.VirtualStages, schedule.Loop)
-	p.GroupSize = n
-	p.Lists = interleavedLists(req.Ranks, req.Microbatches, req.VirtualStages, n, req.Kind.Name == "interleaved-moe-overlap")
-	return p, nil
+func checkInterleaved(req *schedule.Request) (err error) {
+	req.GroupSize, err = groupSize(req)
+	return err
+}
+
+func fillInterleaved(req *schedule.Request, p *schedule.Program) error {
+	p.GroupSize = req.GroupSize
+	p.Lists = interleavedLists(req.Ranks, req.Microbatches, req.VirtualStages, p.GroupSize, req.Kind.Name == "interleaved-moe-overlap")
+	return nil
 }
 
 // interleavedLists returns the lists of interleaved 1F1B for any group size n,

@@ -9,31 +9,33 @@ func oneFOneBKinds() []schedule.Kind {
 		{
 			Name: "1f1b", Aliases: []string{"Schedule1F1B", "pipedream-flush", "dapple", "non-interleaved", "without-interleaving", "TrainSchedule"},
 			Summary:    "warm-up of p-1-r forwards, then one forward and one backward in turn; peak min(m, p-r)",
-			Constraint: "any p, m (torch: m >= p); one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildOneFOneB,
+			Constraint: "any p, m (torch: m >= p); one chunk a rank", FixedChunks: true, Chunks: 1,
+			Check: checkOneFOneB, Fill: fillOneFOneB,
 		},
 		{
 			Name: "eager-1f1b", Aliases: []string{"1f1b-overlap-friendly", "early-1f1b"},
 			Summary:    "1F1B with twice the warm-up: up to twice the memory for tolerance to latency",
-			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildOneFOneB,
+			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillOneFOneB,
 		},
 	}
 }
 
-func buildOneFOneB(req *schedule.Request) (*schedule.Program, error) {
-	if req.Kind.Name == "1f1b" && req.System == schedule.Torch {
-		if err := req.AtLeast("microbatches", req.Microbatches, req.Ranks, "torch: one micro-batch a rank"); err != nil {
-			return nil, err
-		}
+func checkOneFOneB(req *schedule.Request) error {
+	if req.System != schedule.Torch {
+		return nil
 	}
+	return req.AtLeast("microbatches", req.Microbatches, req.Ranks, "torch: one micro-batch a rank")
+}
+
+func fillOneFOneB(req *schedule.Request, p *schedule.Program) error {
 	factor := 1
 	if req.Kind.Name == "eager-1f1b" {
 		factor = 2
 	}
-	p := req.Program(1, schedule.Loop)
 	for r := range p.Lists {
 		p.Lists[r] = oneFOneB(req.Microbatches, factor*(req.Ranks-1-r))
 	}
-	return p, nil
+	return nil
 }
 
 // oneFOneB returns a rank's list for m micro-batches after a warm-up of warm

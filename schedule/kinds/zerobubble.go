@@ -8,57 +8,62 @@ func zeroBubbleKinds() []schedule.Kind {
 		{
 			Name: "zb-h1", Aliases: []string{"zb1p"},
 			Summary:    "1F1B with split backwards, W delayed by r: a third of the bubble at the memory of 1F1B",
-			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildZBH,
+			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillZBH,
 		},
 		{
 			Name: "zb-h2", Aliases: []string{"zb2p"},
 			Summary:    "zb-h1 with twice the warm-up and delay: no bubble between steps for twice the memory",
-			Constraint: "any p, m (zero only from m = 2p-1); one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildZBH,
+			Constraint: "any p, m (zero only from m = 2p-1); one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillZBH,
 		},
 		{
 			Name:       "zb-h1-light",
 			Summary:    "zb-h1 with W newest first and adjacent I, W fused into B",
-			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Generate: buildZBLight,
+			Constraint: "any p, m; one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillZBLight,
 		},
 		{
 			Name: "interleaved-zb", Aliases: []string{"ScheduleInterleavedZeroBubble", "InterleavedZeroBubble"},
 			Summary:    "interleaved with split backwards and half the warm-up",
-			Constraint: "m a multiple of max(1, m/p)", Chunks: 2, Generate: buildInterleavedZB,
+			Constraint: "m a multiple of max(1, m/p)", Chunks: 2, Check: checkInterleavedZB, Fill: fillInterleavedZB,
 		},
 	}
 }
 
-func buildZBH(req *schedule.Request) (*schedule.Program, error) {
+func fillZBH(req *schedule.Request, p *schedule.Program) error {
 	factor := 1
 	if req.Kind.Name == "zb-h2" {
 		factor = 2
 	}
-	p := req.Program(1, schedule.Loop)
 	forwards := depthFirst(req.Microbatches, 1, req.Microbatches)
 	backwards := backwardOrder(forwards, 1)
 	for r := range p.Lists {
 		p.Lists[r] = splitBackward(forwards, backwards, factor*(req.Ranks-1-r), factor*r)
 	}
-	return p, nil
+	return nil
 }
 
-func buildInterleavedZB(req *schedule.Request) (*schedule.Program, error) {
+// checkInterleavedZB takes torch's group size and no other.
+func checkInterleavedZB(req *schedule.Request) error {
 	n := torchGroup(req.Ranks, req.Microbatches)
 	if n == 0 {
 		req.System = schedule.Torch // Megatron's group sizes are no way out here
-		return nil, indivisible(req)
+		return indivisible(req)
 	}
 	if req.GroupSize != 0 && req.GroupSize != n {
-		return nil, torchGroupError(req, req.GroupSize)
+		return torchGroupError(req, req.GroupSize)
 	}
-	p := req.Program(req.VirtualStages, schedule.Loop)
+	req.GroupSize = n
+	return nil
+}
+
+func fillInterleavedZB(req *schedule.Request, p *schedule.Program) error {
+	n := req.GroupSize
 	p.GroupSize = n
 	forwards := depthFirst(req.Microbatches, req.VirtualStages, n)
 	backwards := backwardOrder(forwards, req.VirtualStages)
 	for r := range p.Lists {
 		p.Lists[r] = splitBackward(forwards, backwards, req.Ranks-1-r+(req.VirtualStages-1)*n, r)
 	}
-	return p, nil
+	return nil
 }
 
 // splitBackward returns warm forwards, then a forward (while there are any)
@@ -90,12 +95,11 @@ func withOp(a schedule.Action, op schedule.Op) schedule.Action {
 	return a
 }
 
-func buildZBLight(req *schedule.Request) (*schedule.Program, error) {
-	p := req.Program(1, schedule.Loop)
+func fillZBLight(req *schedule.Request, p *schedule.Program) error {
 	for r := range p.Lists {
 		p.Lists[r] = lightList(req.Microbatches, req.Ranks-1-r, r)
 	}
-	return p, nil
+	return nil
 }
 
 // lightList returns rank r's list of zb-h1-light. The weight gradient that

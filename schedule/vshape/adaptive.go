@@ -10,43 +10,53 @@ import (
 // grow with the ranks and whose cost grows with the square of the schedule.
 const maxAdaptiveRanks = 16
 
-// buildVAdaptive searches building blocks on the V placement for the shortest
-// schedule whose activations stay under a cap: each block is repeated,
-// squeezed, and its warm-up and cool-down reordered.
-func buildVAdaptive(req *schedule.Request) (*schedule.Program, error) {
+func checkVAdaptive(req *schedule.Request) error {
 	if err := req.Costs.Validate(2 * req.Ranks); err != nil {
-		return nil, err
+		return err
+	}
+	if req.MemoryCap == 0 {
+		req.MemoryCap = 2 * req.Ranks
 	}
 	if req.Ranks < 2 || req.Ranks > maxAdaptiveRanks {
-		return nil, req.Refuse("ranks", req.Ranks, fmt.Sprintf("between 2 and %d, as building blocks are searched", maxAdaptiveRanks),
+		return req.Refuse("ranks", req.Ranks, fmt.Sprintf("between 2 and %d, as building blocks are searched", maxAdaptiveRanks),
 			func(x int) bool { return x >= 2 && x <= maxAdaptiveRanks })
 	}
-	limit := req.MemoryCap
-	if limit == 0 {
-		limit = 2 * req.Ranks
-	}
-	var best *schedule.Program
+	return nil
+}
+
+// fillVAdaptive searches building blocks on the V placement for the shortest
+// schedule whose activations stay under a cap: each block is repeated,
+// squeezed, and its warm-up and cool-down reordered.
+func fillVAdaptive(req *schedule.Request, p *schedule.Program) error {
+	limit := min(2*req.Ranks, req.MemoryCap)
+	var best [][]schedule.Action
 	shortest := 0.0
 	eachBlock(req.Ranks, func(block [][blockKinds]int) bool {
-		g, peak := adaptBlock(req.Ranks, req.Microbatches, block, min(2*req.Ranks, limit))
-		if peak > 2*req.Ranks || peak > limit {
+		if req.Err() != nil {
+			return false
+		}
+		g, peak := adaptBlock(req.Ranks, req.Microbatches, block, limit)
+		if peak > limit {
 			return false
 		}
 		if g == nil {
 			return true
 		}
-		p := req.Program(2, schedule.Wave)
 		p.Lists = g.splitLists(req.Microbatches)
 		if span, ok := longestSpan(p, req.Costs); ok && (best == nil || span < shortest) {
-			best, shortest = p, span
+			best, shortest = p.Lists, span
 		}
 		return true
 	})
-	if best == nil {
-		return nil, fmt.Errorf("schedule %s: no building block for %d ranks and %d micro-batches keeps within %d chunk activations; raise the memory cap, at most %d are of use",
-			req.Kind.Name, req.Ranks, req.Microbatches, limit, 2*req.Ranks)
+	if err := req.Err(); err != nil {
+		return err
 	}
-	return best, nil
+	if best == nil {
+		return fmt.Errorf("schedule %s: no building block for %d ranks and %d micro-batches keeps within %d chunk activations; "+
+			"raise the memory cap, at most %d are of use", req.Kind.Name, req.Ranks, req.Microbatches, req.MemoryCap, 2*req.Ranks)
+	}
+	p.Lists = best
+	return nil
 }
 
 // longestSpan returns the longest rank's span, the quantity that the search

@@ -14,7 +14,11 @@ func eachBlock(p int, visit func(block [][blockKinds]int) bool) {
 		fillBlock(&first)
 		for offset := 1; offset <= 5; offset++ {
 			for later := 1; later <= offset; later++ {
-				for change := 1; change < p; change++ {
+				last := p - 1
+				if later == offset {
+					last = 1 // wherever equal offsets change, the block is the same
+				}
+				for change := 1; change <= last; change++ {
 					block, ok := growBlock(first, offset, later, change, p)
 					if ok && !visit(block) {
 						break

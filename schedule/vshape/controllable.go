@@ -2,9 +2,9 @@ package vshape
 
 import "trainsim/schedule"
 
-// buildVControl builds V-Half and V-Min: a repeating pattern whose offsets
+// fillVControl builds V-Half and V-Min: a repeating pattern whose offsets
 // bound the activations in flight, tightened at both ends.
-func buildVControl(req *schedule.Request) (*schedule.Program, error) {
+func fillVControl(req *schedule.Request, p *schedule.Program) error {
 	pattern := vMinPattern
 	if req.Kind.Name == "v-half" {
 		pattern = vHalfPattern
@@ -17,9 +17,8 @@ func buildVControl(req *schedule.Request) (*schedule.Program, error) {
 	tighten(l, false)
 	l.fillWeights()
 	l.squeeze()
-	p := req.Program(2, schedule.Wave)
 	p.Lists = l.lists()
-	return p, nil
+	return nil
 }
 
 // vMinPattern leaves the least between a micro-batch's passes: a third of the

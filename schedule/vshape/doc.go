@@ -16,6 +16,6 @@
 //     squeeze.go: the search over building blocks
 //   - grid.go: the grid of the last two
 //
-// To add one, write a file with its generator and add its [schedule.Kind] to
-// [Kinds].
+// To add one, write a file with what fills its lists and add its [schedule.Kind]
+// to [Kinds].
 package vshape

@@ -7,44 +7,46 @@ import (
 	"trainsim/schedule"
 )
 
-// buildZBVAuto builds the greedy V schedule: four settings, each tried again
-// with what it has learnt about the bubbles, and the best kept.
-func buildZBVAuto(req *schedule.Request) (*schedule.Program, error) {
+func checkZBVAuto(req *schedule.Request) error {
 	if err := req.Costs.Validate(2 * req.Ranks); err != nil {
-		return nil, err
+		return err
 	}
-	limit := req.MemoryCap
-	if limit == 0 {
-		limit = 2 * req.Ranks
+	if req.MemoryCap == 0 {
+		req.MemoryCap = 2 * req.Ranks
 	}
-	if limit < 2*req.Ranks {
+	if req.MemoryCap < 2*req.Ranks {
 		rule := fmt.Sprintf("at least %d, the chunks that are in flight before the first gradient is back", 2*req.Ranks)
-		return nil, req.Refuse("memory cap", limit, rule, func(x int) bool { return x >= 2*req.Ranks })
+		return req.Refuse("memory cap", req.MemoryCap, rule, func(x int) bool { return x >= 2*req.Ranks })
 	}
+	return nil
+}
+
+// fillZBVAuto runs the greedy V schedule: four settings, each tried again
+// with what it has learnt about the bubbles, and the best kept.
+func fillZBVAuto(req *schedule.Request, p *schedule.Program) error {
 	var best *greedy
 	for setting := range 4 {
-		s, err := attempt(req, limit, setting)
+		s, err := attempt(req, setting)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if best == nil || s.maxBubble() < best.maxBubble() {
 			best = s
 		}
 	}
-	p := req.Program(2, schedule.Wave)
 	for r := range p.Lists {
 		p.Lists[r] = best.ranks[r].list
 	}
-	return p, nil
+	return nil
 }
 
 // attemptV runs one setting and repeats it with the bubbles of the ranks as
 // approved, as long as that makes the largest bubble smaller.
-func attempt(req *schedule.Request, limit, setting int) (*greedy, error) {
-	best := newGreedy(req, limit, setting, nil)
+func attempt(req *schedule.Request, setting int) (*greedy, error) {
+	best := newGreedy(req, setting, nil)
 	err := best.run()
 	for err == nil {
-		s := newGreedy(req, limit, setting, best.bubbles())
+		s := newGreedy(req, setting, best.bubbles())
 		if err = s.run(); err == nil && s.maxBubble() >= best.maxBubble() {
 			return best, nil
 		}
@@ -78,8 +80,8 @@ type greedyRank struct {
 	list    []schedule.Action
 }
 
-func newGreedy(req *schedule.Request, limit, setting int, approved []float64) *greedy {
-	s := &greedy{req: req, m: req.Microbatches, limit: limit, latency: req.Costs.Latency, approved: approved,
+func newGreedy(req *schedule.Request, setting int, approved []float64) *greedy {
+	s := &greedy{req: req, m: req.Microbatches, limit: req.MemoryCap, latency: req.Costs.Latency, approved: approved,
 		ranks: make([]greedyRank, req.Ranks), fillBackward: setting&2 == 0, fillForward: setting&1 == 0}
 	for _, b := range approved {
 		s.mostApproved = max(s.mostApproved, b)

@@ -1,11 +1,6 @@
 package vshape
 
-import (
-	"cmp"
-	"slices"
-
-	"trainsim/schedule"
-)
+import "trainsim/schedule"
 
 // layout is a V schedule on a grid of unit slots: slots[rank][pass][mb] is the
 // slot of a pass of a micro-batch. Weight gradients, where they are laid out,
@@ -34,31 +29,48 @@ func repeatPattern(p, m int, pattern func(rank int) [passes]int) *layout {
 // placed is one entry of a layout.
 type placed struct {
 	slot, rank int32
-	kind       int32 // a pass, or passes and above for a weight gradient
+	kind       int32 // a pass, or passes for a weight gradient
 	mb         int32
 }
 
-func comparePlaced(a, b placed) int {
-	return cmp.Or(cmp.Compare(a.slot, b.slot), cmp.Compare(a.rank, b.rank), cmp.Compare(a.kind, b.kind), cmp.Compare(a.mb, b.mb))
-}
-
-// ordered returns all entries by slot, rank and kind.
+// ordered returns all entries by slot and rank. A rank has one in a slot at most,
+// and those of a kind stand in the order of their micro-batches.
 func (l *layout) ordered() []placed {
-	var all []placed
-	for r := range l.slots {
-		for pass, list := range l.slots[r] {
-			for mb, slot := range list {
-				all = append(all, placed{int32(slot), int32(r), int32(pass), int32(mb)})
+	rows := make([][]int8, len(l.slots))
+	longest := 0
+	for r := range rows {
+		rows[r] = l.row(r)
+		longest = max(longest, len(rows[r]))
+	}
+	count := make([][passes + 1]int32, len(rows))
+	all := make([]placed, 0, 6*l.m*len(rows))
+	for slot := range longest {
+		for r, row := range rows {
+			if slot >= len(row) || row[slot] < 0 {
+				continue
 			}
-		}
-		if l.weights != nil {
-			for k, slot := range l.weights[r] {
-				all = append(all, placed{int32(slot), int32(r), passes, int32(k)})
-			}
+			n := &count[r][row[slot]]
+			all = append(all, placed{int32(slot), int32(r), int32(row[slot]), *n})
+			*n++
 		}
 	}
-	slices.SortFunc(all, comparePlaced)
 	return all
+}
+
+// row returns one rank's passes by slot, with the weight gradients that are laid
+// out as passes, and -1 in empty slots.
+func (l *layout) row(rank int) []int8 {
+	row := l.rankPasses(rank)
+	if l.weights == nil {
+		return row
+	}
+	for _, slot := range l.weights[rank] {
+		for len(row) <= slot {
+			row = append(row, -1)
+		}
+		row[slot] = passes
+	}
+	return row
 }
 
 // last returns the last slot of a rank's passes.

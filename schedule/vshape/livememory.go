@@ -13,15 +13,7 @@ type rankMemory struct {
 }
 
 func newRankMemory(l *layout, rank int) rankMemory {
-	m := rankMemory{kind: l.rankPasses(rank), explicit: l.weights != nil}
-	if m.explicit {
-		for _, slot := range l.weights[rank] {
-			for len(m.kind) <= slot {
-				m.kind = append(m.kind, -1)
-			}
-			m.kind[slot] = passes
-		}
-	}
+	m := rankMemory{kind: l.row(rank), explicit: l.weights != nil}
 	n := len(m.kind) + 1
 	m.live, m.due, m.most = make([]int, n), make([]int, n), make([]int, n)
 	return m

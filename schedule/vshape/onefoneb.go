@@ -2,14 +2,13 @@ package vshape
 
 import "trainsim/schedule"
 
-// buildV1F1B builds 1F1B on the V placement: a repeating pattern of period 6
+// fillV1F1B builds 1F1B on the V placement: a repeating pattern of period 6
 // with fused backwards of two slots, tightened without exceeding its peak.
-func buildV1F1B(req *schedule.Request) (*schedule.Program, error) {
+func fillV1F1B(req *schedule.Request, p *schedule.Program) error {
 	g := newBlockGrid(req.Ranks, req.Microbatches, v1F1BPattern(req.Ranks))
 	g.tighten()
-	p := req.Program(2, schedule.Wave)
 	p.Lists = g.lists(req.Microbatches)
-	return p, nil
+	return nil
 }
 
 // v1F1BPattern returns the slot, modulo 6, of each kind on each rank.

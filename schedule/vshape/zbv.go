@@ -18,12 +18,11 @@ func (z *zbvList) add(op schedule.Op, chunk int) {
 	}
 }
 
-func buildZBV(req *schedule.Request) (*schedule.Program, error) {
-	p := req.Program(2, schedule.Wave)
+func fillZBV(req *schedule.Request, p *schedule.Program) error {
 	for r := range p.Lists {
 		p.Lists[r] = zbv(req.Ranks, req.Microbatches, r)
 	}
-	return p, nil
+	return nil
 }
 
 // zbv returns rank r's list of ZB-V. The pattern is laid out for at least

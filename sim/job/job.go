@@ -80,34 +80,56 @@ func (j *Job) buildModel() error {
 	return nil
 }
 
-// buildProgram asks package schedule for the lists of actions. Schedules whose
-// order depends on costs are built once more when the stages' costs are known.
+// buildProgram asks package schedule for the lists of actions. The stages' costs,
+// from which the order of some schedules follows, take the split of the layers,
+// and that takes the program's stages alone.
 func (j *Job) buildProgram() error {
 	c := &j.Config.Schedule
 	o := schedule.Options{
 		Ranks: j.Config.Parallel.PP, Microbatches: c.Microbatches, VirtualStages: c.VirtualStages,
 		GroupSize: c.GroupSize, MemoryCap: c.MemoryCap, Costs: schedule.UnitCosts(),
 	}
-	kind := ScheduleName(c.Kind)
-	switch kind {
+	switch ScheduleName(c.Kind) {
 	case "pipedream": // one update a mini-batch: fill, a warm step, the step, drain
 		o.Microbatches = 2*c.Microbatches + 2*o.Ranks
 	case "pipedream-2bw":
 		o.Batches = 4
 	}
-	if err := j.makeProgram(o); err != nil {
+	if c.Kind == "csv" {
+		if err := j.readProgram(); err != nil {
+			return err
+		}
+		return j.placeLayers()
+	}
+	k, err := kinds.Find(c.Kind)
+	if err != nil {
 		return err
 	}
-	if costDependent[kind] {
-		o.Costs, o.WeightShare = j.costs(j.Layers), j.weightShare(j.Layers[len(j.Layers)/2])
-		return j.makeProgram(o)
+	if j.Program, err = k.Outline(o); err != nil {
+		return err
 	}
-	return nil
+	if err := j.placeLayers(); err != nil {
+		return err
+	}
+	if k.ByCosts {
+		o.Costs, o.WeightShare = j.costs(j.Layers), j.weightShare(j.Layers[len(j.Layers)/2])
+	}
+	j.Program, err = k.Build(context.Background(), o)
+	return err
 }
 
-// costDependent lists the schedules whose order of actions follows from costs.
-var costDependent = map[string]bool{
-	"zb-auto": true, "zb-v-auto": true, "v-adaptive": true, "grouped-interleaved": true,
+// readProgram reads a schedule in CSV. Of one that deadlocks, the run shows how
+// far it gets and who waits for whom.
+func (j *Job) readProgram() (err error) {
+	c := &j.Config.Schedule
+	j.Program, err = schedule.ParseCSV(c.CSV, cmp.Or(c.File, "schedule.csv"))
+	if err != nil && (j.Program == nil || !errors.Is(err, schedule.ErrDeadlock)) {
+		return err
+	}
+	if n := j.Program.Ranks; n != j.Config.Parallel.PP {
+		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", n, j.Config.Parallel.PP)
+	}
+	return nil
 }
 
 // ScheduleName returns a schedule's own name for any of its names.
@@ -118,24 +140,8 @@ func ScheduleName(kind string) string {
 	return kind
 }
 
-// makeProgram builds or reads the program and splits the layers over its stages.
-func (j *Job) makeProgram(o schedule.Options) error {
-	c := &j.Config.Schedule
-	var err error
-	if c.Kind == "csv" {
-		j.Program, err = schedule.ParseCSV(c.CSV, cmp.Or(c.File, "schedule.csv"))
-		if j.Program != nil && errors.Is(err, schedule.ErrDeadlock) {
-			err = nil // the run shows how far it gets and who waits for whom
-		}
-	} else {
-		j.Program, err = kinds.Build(context.Background(), c.Kind, o)
-	}
-	if err != nil {
-		return err
-	}
-	if j.Program.Ranks != j.Config.Parallel.PP {
-		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", j.Program.Ranks, j.Config.Parallel.PP)
-	}
+// placeLayers splits the layers over the program's stages.
+func (j *Job) placeLayers() (err error) {
 	pipes := int64(j.Program.Pipes())
 	j.DP.Ranks = j.Config.Shards() * pipes
 	j.ExpertDP = j.DP.OfExperts(j.Config)
