@@ -1,15 +1,13 @@
 package code
 
-import (
-	"trainsim/sim"
-)
+import "trainsim/sim"
 
 // HostCosts is what the CPU side of a rank spends, in time.
 type HostCosts struct {
-	// Forward and backward are spent on each operator of the model. A forward
+	// Forward and Backward are spent on each operator of the model. A forward
 	// operator is Python code, its backward comes from the autograd engine.
 	Forward, Backward sim.Time
-	// Collective is spent to issue a collective, handOff to post a send or a
+	// Collective is spent to issue a collective, HandOff to post a send or a
 	// receive between stages.
 	Collective, HandOff sim.Time
 	// HandOver is what a blocking collective costs the GPU beside its own time:
@@ -21,10 +19,10 @@ type HostCosts struct {
 	Optimizer sim.Time
 	// Sync is what the host needs to get going after it has waited for the GPU.
 	Sync sim.Time
-	// syncActions: the host waits for the GPU behind every forward and every
+	// SyncActions: the host waits for the GPU behind every forward and every
 	// backward, as Megatron-LM's timers do.
 	SyncActions bool
-	// syncP2P: blocking sends and receives stop the host too (Megatron-LM's
+	// SyncP2P: blocking sends and receives stop the host too (Megatron-LM's
 	// batch_p2p_sync).
 	SyncP2P bool
 }
