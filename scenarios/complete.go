@@ -11,6 +11,7 @@ import (
 // not give them.
 func (l *loader) complete(cfg *job.Config) {
 	cfg.Model.Complete()
+	l.software(cfg)
 	cfg.Cluster.ComputeCapability = cmp.Or(cfg.Cluster.ComputeCapability, cfg.GPU.ComputeCapability)
 	if cfg.Schedule.VirtualStages == 0 {
 		cfg.Schedule.VirtualStages = 1

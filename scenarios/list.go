@@ -19,7 +19,7 @@ type Entry struct {
 }
 
 // listKinds gives the folder of each kind of built-in files.
-var listKinds = map[string]string{"scenarios": ".", "models": "models", "gpus": "gpus", "clusters": "clusters"}
+var listKinds = map[string]string{"scenarios": ".", "models": "models", "gpus": "gpus", "clusters": "clusters", "frameworks": "frameworks"}
 
 // ListKinds returns the kinds that [List] knows.
 func ListKinds() []string {
@@ -77,6 +77,5 @@ func Source(kind, name string) ([]byte, error) {
 	case text != nil:
 		return text, nil
 	}
-	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name,
-		input.DidYouMean(name, builtinNames(dir)))
+	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name, input.DidYouMean(name, builtinNames(dir)))
 }

@@ -9,7 +9,7 @@ import (
 
 func TestList(t *testing.T) {
 	kinds := ListKinds()
-	assert.Equal(t, []string{"clusters", "gpus", "models", "scenarios"}, kinds)
+	assert.Equal(t, []string{"clusters", "frameworks", "gpus", "models", "scenarios"}, kinds)
 	for _, kind := range kinds {
 		entries, err := List(kind)
 		require.NoError(t, err)

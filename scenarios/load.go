@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"trainsim/scenarios/keys"
+	"trainsim/sim/framework"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
 )
@@ -91,6 +92,7 @@ type loader struct {
 	root    *node
 	sources int
 	batch   batch
+	facts   *framework.Facts // of the job, where no scenario says
 }
 
 func newLoader(main *input.Source) *loader {

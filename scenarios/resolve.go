@@ -22,13 +22,13 @@ func (l *loader) resolve() {
 	l.scheduleFile()
 	l.sequenceLengths()
 	l.root.layUnder(defaults())
+	l.framework()
 }
 
 // tables makes sure that model, cluster, gpu and schedule are tables, so that
 // what follows can put keys into them.
 func (l *loader) tables() {
-	for _, key := range []string{"model", "gpu", "cluster", "parallel", "schedule", "training", "memory", "host",
-		"nccl"} {
+	for _, key := range []string{"model", "gpu", "cluster", "parallel", "schedule", "training", "memory", "host", "framework", "nccl"} {
 		t := l.root.get(key)
 		if t == nil {
 			l.root.put(key, newTable(input.Span{}, input.Span{}))

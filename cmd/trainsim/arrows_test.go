@@ -19,6 +19,7 @@ var arrows = map[string][]string{
 		"sim", "sim/gpu/generation", "sim/input",
 	},
 	"sim/gpu/generation": {"sim"},
+	"sim/framework":      {"sim", "sim/gpu/generation"},
 	"sim/model":          {"sim", "sim/input", "sim/gpu"},
 	"schedule": {
 		"sim/input",
@@ -40,10 +41,10 @@ var arrows = map[string][]string{
 	"memory/blockset":    {},
 	"memory":             {"sim", "sim/input", "memory/blockset"},
 	"memory/snapshot":    {"sim/input", "memory", "memory/blockset"},
-	"sim/code":           {"sim", "sim/gpu", "sim/model", "schedule", "sim/trace"},
+	"sim/code":           {"sim", "sim/framework", "sim/gpu", "sim/model", "schedule", "sim/trace"},
 	"sim/job": {
 		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "interconnect/nccl",
-		"sim/trace", "sim/code", "sim/input",
+		"sim/trace", "sim/code", "sim/input", "sim/framework",
 	},
 	"sim/account": {
 		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "memory", "sim/trace", "sim/code", "sim/job",
@@ -58,11 +59,11 @@ var arrows = map[string][]string{
 	},
 	"scenarios": {
 		"sim/input", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "memory",
-		"sim/job", "interconnect/topo", "scenarios/keys", "scenarios/importers",
+		"sim/job", "interconnect/topo", "scenarios/keys", "scenarios/importers", "sim/framework", "sim/gpu/generation",
 	},
 	"scenarios/measured": {
 		"sim", "sim/gpu", "sim/model", "schedule/kinds", "interconnect", "sim/input",
-		"sim/job", "sim/account", "sim/step", "sim/report", "scenarios", "interconnect/nccl", "scenarios/machines",
+		"sim/job", "sim/account", "sim/step", "sim/report", "scenarios", "interconnect/nccl", "scenarios/machines", "sim/framework",
 	},
 	"sim/output": {},
 	"sim/search": {

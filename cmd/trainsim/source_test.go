@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"trainsim/scenarios"
 )
 
 const moduleRoot = "../.."
@@ -104,6 +106,41 @@ func TestLibrariesKeepQuiet(t *testing.T) {
 			if x, ok := sel.X.(*ast.Ident); ok {
 				if bad := forbidden[names[x.Name]]; bad != nil && bad.MatchString(sel.Sel.Name) {
 					t.Errorf("%s: %s.%s in a library", set.Position(sel.Pos()), x.Name, sel.Sel.Name)
+				}
+			}
+			return true
+		})
+	})
+}
+
+// What software decides stands in its preset: no code outside of scenarios' own
+// default knows a framework by its name.
+func TestFrameworksAreNotNamed(t *testing.T) {
+	list, err := scenarios.List("frameworks")
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, e := range list {
+		names[e.Name] = true
+	}
+	goFiles(t, func(path string, set *token.FileSet, file *ast.File) {
+		if strings.HasSuffix(path, "_test.go") {
+			return
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			var compared []ast.Expr
+			switch n := n.(type) {
+			case *ast.BinaryExpr:
+				compared = []ast.Expr{n.X, n.Y}
+			case *ast.CaseClause:
+				compared = n.List
+			}
+			for _, e := range compared {
+				l, ok := e.(*ast.BasicLit)
+				if !ok || l.Kind != token.STRING {
+					continue
+				}
+				if name, _ := strconv.Unquote(l.Value); names[name] && name != "none" { // which other keys take, too
+					t.Errorf("%s: %s is a framework's name", set.Position(l.Pos()), l.Value)
 				}
 			}
 			return true

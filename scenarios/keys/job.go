@@ -17,11 +17,7 @@ var generalKeys = []Key{
 	{Path: "host", Text: "The CPU side of a rank."},
 	{Path: "host.launch_blocking", Unit: boolean, Default: "false", Text: "The host waits for every kernel " +
 		"(CUDA_LAUNCH_BLOCKING=1), so that no launch hides behind the kernel before."},
-	{Path: "host.framework", Default: `"megatron"`, Values: []string{"eager", "megatron", "deepspeed", "compiled",
-		"cuda-graphs", "none"},
-		Text: "What launches the kernels and lays out the training state, which decides the CPU time of a launch " +
-			"and the memory of gradients and optimizer: eager PyTorch, Megatron-LM with its fused modules, " +
-			"Megatron-DeepSpeed with DeepSpeed's ZeRO-1, torch.compile, or CUDA graphs."},
+	{Path: "host.framework", Derived: "framework.preset", Text: "Another name for framework.preset."},
 }
 
 var modelKeys = []Key{
@@ -79,6 +75,7 @@ var modelKeys = []Key{
 	{Path: "model.head_transform", Unit: boolean, Default: "false",
 		Text: "A dense layer, GELU and norm before the head (BERT's masked-language-model head)."},
 	{Path: "model.head_bias", Unit: boolean, Default: "false", Text: "A bias over the vocabulary in the head."},
+	{Path: "model.pooler", Unit: boolean, Default: "false", Text: "BERT's pooler: one dense layer over hidden."},
 	{Path: "model.bare", Unit: boolean, Default: "false", Text: "Leaves out embedding, head and loss: transformer " +
 		"layers alone, for comparing schedules with their closed forms."},
 	{Path: "model.vocab_multiple", Unit: "tokens", Default: "128", Max: 1 << 20, Text: "The vocabulary is padded to " +
@@ -106,6 +103,8 @@ var modelKeys = []Key{
 		Text: "Latent attention: the part of a query's and key's head that carries the position, beside head_dim."},
 	{Path: "model.v_head_dim", Unit: "elements", Derived: "head_dim", Max: 8192,
 		Text: "Latent attention: width of a value's head."},
+	{Path: "model.embedding_width", Unit: "elements", Derived: "hidden", Max: 1 << 20,
+		Text: "Width of the token embedding where the model projects it to hidden (OPT-350M)."},
 }
 
 var parallelKeys = []Key{
@@ -139,7 +138,7 @@ var parallelKeys = []Key{
 		"pays for nobody."},
 	{Path: "parallel.fsdp_group", Unit: "ranks", Default: "0", Max: 1 << 20, Text: "Replicas over which ZeRO 2 or 3 " +
 		"spreads a shard (hybrid sharding), the context parallel ranks of each with them; 0 is all of dp."},
-	{Path: "parallel.backward_prefetch", Default: `"pre"`, Values: []string{"pre", "post"},
+	{Path: "parallel.backward_prefetch", Derived: "framework.backward_prefetch", Values: []string{"pre", "post"},
 		Text: "When zero = 3 gathers the next unit's parameters in the backward: pre, beside the present unit; " +
 			"post, behind the scatter of its gradients, which saves memory and hides less (FSDP's BACKWARD_PRE and " +
 			"BACKWARD_POST)."},
@@ -228,9 +227,10 @@ var trainingKeys = []Key{
 			"they are and writes the gradient beside them in the backward (FlashAttention's), plain is " +
 			"PyTorch's cross_entropy with a log-softmax and gradients as fp32 tensors of their own; auto is " +
 			"fused where Megatron-Core runs on Blackwell or newer, and plain outside Megatron."},
-	{Path: "training.loss_metrics", Unit: "metrics", Default: "0", Max: 16, Text: "Training metrics that compute " +
-		"the cross-entropy once more on the logits, in fp32, behind each micro-batch's backward: Composer has two " +
-		"by default, cross-entropy and perplexity."},
+	{Path: "training.loss_metrics", Unit: "metrics", Derived: "framework.loss_metrics", Max: 16,
+		Text: "Training metrics that compute " +
+			"the cross-entropy once more on the logits, in fp32, behind each micro-batch's backward: Composer has two " +
+			"by default, cross-entropy and perplexity."},
 	{Path: "training.dropout", Unit: boolean, Default: "false",
 		Text: "Dropout after attention and feed-forward block, with its masks in memory."},
 }

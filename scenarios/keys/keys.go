@@ -58,7 +58,7 @@ func trimNumber(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // scenarioKeys is every key of a scenario, table by table.
 var scenarioKeys = slices.Concat(generalKeys, modelKeys, parallelKeys, scheduleKeys, trainingKeys,
-	clusterKeys, gpuKeys, ncclKeys, faultKeys, loraKeys, dataKeys, evaluationKeys)
+	clusterKeys, gpuKeys, ncclKeys, faultKeys, loraKeys, dataKeys, evaluationKeys, frameworkKeys)
 
 var keyIndex = indexKeys(scenarioKeys)
 
@@ -106,17 +106,13 @@ func Plain(path string) string {
 func Extra(table string) []string { return extraKeys[table] }
 
 var extraKeys = map[string][]string{
-	"model":    {"preset", "hf_config"},
-	"gpu":      {"preset"},
-	"cluster":  {"preset", "gpu", "topology"},
-	"schedule": {"chunks"},
+	"model":     {"preset", "hf_config"},
+	"gpu":       {"preset"},
+	"cluster":   {"preset", "gpu", "topology"},
+	"schedule":  {"chunks"},
+	"framework": {"preset"},
+	"host":      {"framework"},
 }
-
-// withoutEffect were keys once, in files that people may still have.
-var withoutEffect = []string{"gpu.l2_cache", "model.pooler", "model.embedding_width"}
-
-// HadNoEffect reports whether a path was a key once on which nothing depended.
-func HadNoEffect(path string) bool { return slices.Contains(withoutEffect, path) }
 
 // Home returns the full path of a key that stands in the wrong table or goes
 // by another program's name for it; "" when there is none, or more than one.

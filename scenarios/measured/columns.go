@@ -76,7 +76,7 @@ var runColumns = []Column{
 	{"zero", false, []string{"0", "1", "2", "3"}, "what is sharded over the replicas"},
 	{"precision", true, []string{"fp32", "tf32", "fp16", "bf16", "fp8"}, "format of the matrix products"},
 	{"grad_precision", false, []string{"fp32", "fp16", "bf16"}, "format in which gradients add up; empty: fp32"},
-	{"attention", true, []string{"flash", "unfused"}, "how the attention core is computed"},
+	{"attention", true, []string{"flash", "flash1", "flash2", "unfused"}, "how the attention core is computed"},
 	{"dropout", false, flags, "dropout is on"},
 	{"overlap_grad_reduce", false, flags, "gradients are reduced while the backward runs"},
 	{"overlap_param_gather", false, flags, "parameters are gathered while the forward runs"},
@@ -89,6 +89,13 @@ var runColumns = []Column{
 	{"outcome", false, []string{"ok", "oom"}, "oom: the run ran out of memory; empty: ok"},
 	{"quality", false, nil, "how well the row is known: A fully, B with something inferred"},
 	{"notes", false, nil, "free text"},
+	{"software", false, nil,
+		"name of a framework preset (trainsim list frameworks); " +
+			"empty: megatron-core-te on GPUs with FP8, megatron-lm on others"},
+	{"software_date", false, nil, "year and month of the software, as in 2024-06"},
+	{"environment", false, nil, "variables and modes that matter, separated by semicolons: CUDA_LAUNCH_BLOCKING=1, " +
+		"CUDA_DEVICE_MAX_CONNECTIONS=1, deterministic"},
+	{"cp_comm", false, []string{"p2p", "a2a"}, "how context parallel ranks exchange; empty: the software's default"},
 }
 
 // rankMemoryColumns are the columns of a table of rank memory.
@@ -110,7 +117,7 @@ var rankMemoryColumns = append([]Column{
 }, slices.Concat(ofRuns(true, "tp", "pp", "dp"), ofRuns(false, "cluster", "kv_heads", "cp", "ep", "etp",
 	"dense_layers", "expert_capacity", "vpp", "fsdp", "sequence_parallel", "schedule",
 	"first_last_layers", "recompute", "zero", "precision", "grad_precision", "attention", "dropout",
-	"overlap_grad_reduce", "overlap_param_gather", "overlap_tp"))...)
+	"overlap_grad_reduce", "overlap_param_gather", "overlap_tp", "software", "software_date", "environment", "cp_comm"))...)
 
 // ofRuns returns columns of a table of runs.
 func ofRuns(required bool, names ...string) []Column {

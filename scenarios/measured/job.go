@@ -61,67 +61,15 @@ func (r *record) config(known *presets) *job.Config {
 		Precision: r.word("precision", ""), GradPrecision: r.word("grad_precision", "fp32"), Optimizer: "adam",
 		Recompute: r.word("recompute", "none"), Dropout: r.flag("dropout"),
 	}
-	cfg.Host.Framework = r.framework(&cfg)
+	if err := r.software(&cfg, known); err != nil {
+		r.skip("software", "%v", err)
+		return nil
+	}
 	// NVIDIA's recipes keep FP8 weights (Megatron-Bridge, training/mixed_precision.py).
 	cfg.KeepFP8Weights()
-	cfg.Host.LaunchBlocking = cfg.Host.Framework == "deepspeed" && cfg.Model.Parameters() >= hangs
-	if cfg.Parallel.ZeRO >= 2 {
-		sharded(&cfg)
-	}
-	switch {
-	case firstFlash(&cfg):
-		cfg.Model.Attention = model.Flash1
-	case cfg.Model.Attention == model.Flash && cfg.Parallel.ZeRO >= 2: // PyTorch's own
-		cfg.Model.Attention = model.Flash2
-	}
 	r.schedule(&cfg)
 	return &cfg
 }
-
-// sharded sets what the columns do not say of FSDP: blocks with layer norms are
-// of the time of MosaicML's Composer, which gathers late in the backward unless
-// told otherwise and whose models compute the loss with FlashAttention's kernel
-// and two metrics behind the backward (llm-foundry's defaults, loss_fn and
-// use_train_metrics of ComposerMPTCausalLM).
-func sharded(cfg *job.Config) {
-	cfg.Model.VocabMultiple = 0
-	if cfg.Model.Norm == model.LayerNorm {
-		cfg.Parallel.BackwardPrefetch = "post"
-		cfg.Training.CrossEntropy, cfg.Training.LossMetrics = "flash", 2
-	}
-}
-
-// firstFlash reports whether fused attention is FlashAttention's first version:
-// blocks with layer norms are of the time before the second (July 2023, as
-// Llama 2), except under Transformer Engine, which needs a GPU with FP8 here.
-func firstFlash(cfg *job.Config) bool {
-	return cfg.Model.Attention == model.Flash && cfg.Model.Norm == model.LayerNorm &&
-		(cfg.Parallel.ZeRO >= 2 || !cfg.GPU.Generation().FP8)
-}
-
-// framework follows from what is sharded and how attention is computed: FSDP
-// wraps plain PyTorch modules, compiled in FP8, whose casts are too slow one by
-// one (torchao's float8 asks for it); ZeRO-1 beside separate attention kernels is
-// DeepSpeed's, which is older than Megatron-Core's distributed optimizer.
-func (r *record) framework(cfg *job.Config) string {
-	switch {
-	case cfg.Parallel.ZeRO >= 2 && cfg.Training.Precision == "fp8":
-		return "compiled"
-	case cfg.Parallel.ZeRO >= 2:
-		return "eager"
-	case cfg.Parallel.ZeRO == 1 && cfg.Model.Attention == model.Unfused:
-		return "deepspeed"
-	}
-	return "megatron"
-}
-
-// hangs is how many parameters a model of DeepSpeed's needs to train with
-// CUDA_LAUNCH_BLOCKING=1: above 100 billion, jobs of BLOOM's software hung
-// without it (bigscience, train/tr11-176B-ml, notes of February 2022).
-const hangs = 100_000_000_000
-
-// megatronVocab is Megatron-LM's default of make-vocab-size-divisible-by.
-const megatronVocab = 128
 
 // model reads the transformer. What the columns do not say follows from the
 // kind of block: gated blocks with RMS norms rotate queries and keys and have
@@ -133,7 +81,7 @@ func (r *record) model(m *model.Config) {
 		m.SeqLen = int64(r.count("seq", 0))
 		r.experts(m)
 		m.KVHeads = int64(r.count("kv_heads", int(m.KV())))
-		m.Attention, m.VocabMultiple = model.AttentionKind(r.word("attention", "")), megatronVocab
+		m.Attention = model.AttentionKind(r.word("attention", ""))
 		return
 	}
 	m.Layers, m.Hidden = int64(r.count("layers", 0)), int64(r.count("hidden", 0))
@@ -145,7 +93,6 @@ func (r *record) model(m *model.Config) {
 	m.MLP, m.Norm = model.MLP(r.word("mlp", "")), model.Norm(r.word("norm", ""))
 	m.Attention = model.AttentionKind(r.word("attention", ""))
 	m.TieEmbeddings = r.flag("tie_embeddings")
-	m.VocabMultiple = megatronVocab
 	m.Position, m.LinearBias, m.QKVBias = model.Learned, true, true
 	if m.Norm == model.RMSNorm {
 		m.Position, m.LinearBias, m.QKVBias = model.Rotary, false, false
@@ -193,6 +140,7 @@ func (r *record) parallel(p *job.Parallel) {
 	}
 	p.OverlapGradReduce, p.OverlapParamGather = r.flag("overlap_grad_reduce"), r.flag("overlap_param_gather")
 	p.OverlapTP = r.flag("overlap_tp")
+	p.CPComm = r.word("cp_comm", "auto")
 }
 
 // maxGPUs is how many GPUs a run may have: the largest clusters that exist.

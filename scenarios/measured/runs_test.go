@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim/account"
+	"trainsim/sim/framework"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
@@ -48,7 +49,7 @@ func TestPublishedRunsBecomeJobs(t *testing.T) {
 	assert.Equal(t, model.Learned, gpt.Config.Model.Position)
 	assert.True(t, gpt.Config.Parallel.SequenceParallel)
 	assert.Equal(t, "selective", gpt.Config.Training.Recompute)
-	assert.Equal(t, "megatron", gpt.Config.Host.Framework)
+	assert.Equal(t, "megatron-lm", gpt.Config.Framework.Name)
 
 	llama := runs["b200-0001"].Config
 	assert.Equal(t, model.Rotary, llama.Model.Position)
@@ -57,7 +58,7 @@ func TestPublishedRunsBecomeJobs(t *testing.T) {
 	assert.Equal(t, "b200-sxm-180gb", llama.GPU.Name)
 
 	fsdp := runs["mpt-0212"].Config
-	assert.Equal(t, "eager", fsdp.Host.Framework)
+	assert.Equal(t, "composer-fsdp", fsdp.Framework.Name)
 	assert.Equal(t, 16, fsdp.Parallel.FSDPGroup)
 	assert.Equal(t, 2, fsdp.Cluster.Nodes)
 }
@@ -103,7 +104,7 @@ func TestFlashLossFits(t *testing.T) {
 		require.NoError(t, err)
 		return accounts[0].OOM
 	}
-	assert.Equal(t, "flash", cfg.Training.CrossEntropy)
+	assert.Equal(t, framework.FlashLoss, cfg.Framework.CrossEntropy)
 	assert.Nil(t, outcome())
 	cfg.Training.CrossEntropy, cfg.Training.LossMetrics = "unfused", 0
 	assert.NotNil(t, outcome())

@@ -20,7 +20,7 @@ import (
 var unseen = map[string]float64{
 	"megascale":              0.05, // A100, GPT-3 175B on 256 to 12,288 GPUs
 	"bigscience":             0.05, // V100, Omni-Path, up to 256 GPUs
-	"torchtitan":             0.09, // H100 at 500 W, FSDP with TP, PP and CP, up to 512 GPUs
+	"torchtitan":             0.1,  // H100 at 500 W, FSDP with TP, PP and CP, up to 512 GPUs
 	"megatronbridge-dense":   0.10, // H100, B200, GB200, GB300 in FP8, up to 1,024 GPUs
 	"megatronbridge-experts": 0.25,
 }

@@ -6,15 +6,10 @@ import (
 	"trainsim/sim/model"
 )
 
-// contextBytes is the CUDA context with its kernels. Before CUDA 11.7 loaded
-// kernels lazily, all of PyTorch's came with the context: 1343 MiB together
-// (Hugging Face, "Model training anatomy", the memory after one tiny tensor).
+// contextBytes is the CUDA context with its kernels: the GPU's, or that of the
+// framework's time where it is larger.
 func contextBytes(j *job.Job) int64 {
-	bytes := int64(j.Config.GPU.ContextBytes)
-	if j.Config.Host.Framework == "deepspeed" {
-		bytes = max(bytes, 1343<<20)
-	}
-	return bytes
+	return int64(max(j.Config.GPU.ContextBytes, j.Config.Framework.Context))
 }
 
 // ncclBytes is what the communicators of a stage's first rank hold: those of
@@ -22,7 +17,7 @@ func contextBytes(j *job.Job) int64 {
 func ncclBytes(j *job.Job, stage int) int64 {
 	rank := stage * j.Config.Parallel.RanksPerStage()
 	var sum int64
-	if j.Config.Host.Framework == "deepspeed" {
+	if j.Config.Framework.EagerCommunicators {
 		return eagerBytes(j, rank)
 	}
 	for kind := range model.NumGroups {
@@ -33,7 +28,7 @@ func ncclBytes(j *job.Job, stage int) int64 {
 	return sum + pipelineBytes(j, stage)
 }
 
-// eagerBytes is what the communicators of Megatron-DeepSpeed hold: NCCL before
+// eagerBytes is what communicators that connect at once hold: NCCL before
 // 2.2x connected rings and trees of each at its start, a tree's reverse
 // direction adding half of a ring. Beside the groups that train there are the
 // whole job's, the pipeline's and one for each pair of neighbouring stages.

@@ -9,13 +9,13 @@ import (
 // every step where they differ, and of the evaluation behind it.
 type Timeline struct {
 	Points []Point
-	Driver []DriverWork
+	Driven []DriverPoint
 }
 
 // Point is a counter's new value in a phase: from the start of an
 // instruction on, which allocates, or from its end on, which frees.
 type Point struct {
-	Action, PC int32
+	Action, Pc int32
 	Counter    int32
 	Early      bool
 	Value      int64

@@ -66,11 +66,7 @@ type commOf struct {
 
 // NewBounder makes a bounder for jobs like c.
 func NewBounder(c *job.Config) (*Bounder, error) {
-	host, err := c.HostCosts()
-	if err != nil {
-		return nil, err
-	}
-	return &Bounder{compiler: code.NewCompiler(&c.GPU, host, 1), chunks: make(map[chunkKey]chunkBound), clusters: make(map[int]*clusterBound), kinds: make(map[string]string)}, nil
+	return &Bounder{compiler: code.NewCompiler(&c.GPU, c.Framework.Host, 1), chunks: make(map[chunkKey]chunkBound), clusters: make(map[int]*clusterBound), kinds: make(map[string]string)}, nil
 }
 
 // Bound returns the bounds of a job. The time of one whose micro-batches differ
@@ -92,7 +88,7 @@ func (b *Bounder) bound(c *job.Config) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
-	b.compiler.Pace = c.GPU.SlowestOf(c.Parallel.World())
+	b.compiler.Slow = c.GPU.SlowestOf(c.Parallel.World())
 	costs, err := b.costs(c, spec)
 	if err != nil {
 		return Bound{}, err

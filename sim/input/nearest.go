@@ -87,7 +87,7 @@ func DidYouMean(word string, candidates []string) string {
 	if n := Nearest(word, candidates); n != "" {
 		return fmt.Sprintf("did you mean %q?", n)
 	}
-	if len(candidates) <= 16 {
+	if len(candidates) <= 20 {
 		return "write " + OneOf(candidates)
 	}
 	return fmt.Sprintf("write one of the %d known ones", len(candidates))

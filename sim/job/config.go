@@ -4,6 +4,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/sim"
+	"trainsim/sim/framework"
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
 )
@@ -25,6 +26,7 @@ type Config struct {
 	Evaluation  Evaluation          `toml:"evaluation"`
 	Memory      Memory              `toml:"memory"`
 	Host        Host                `toml:"host"`
+	Framework   framework.Framework `toml:"framework"`
 	NCCL        nccl.Settings       `toml:"nccl"`
 	Faults      Faults              `toml:"faults"`
 }
@@ -107,6 +109,5 @@ type Memory struct {
 // Host is the CPU side of a rank: what launching costs.
 type Host struct {
 	// LaunchBlocking lets the host wait for every kernel (CUDA_LAUNCH_BLOCKING=1).
-	LaunchBlocking bool   `toml:"launch_blocking"`
-	Framework      string `toml:"framework"` // eager | megatron | deepspeed | compiled | cuda-graphs
+	LaunchBlocking bool `toml:"launch_blocking"`
 }

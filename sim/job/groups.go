@@ -1,8 +1,9 @@
 package job
 
 import (
-	"fmt"
 	"slices"
+
+	"fmt"
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"

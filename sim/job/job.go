@@ -31,7 +31,7 @@ type Job struct {
 	runs      []model.Run // layers of each global stage
 	chunks    map[model.Run]*code.Chunk
 	pairs     map[[2]*code.Block]*code.Block
-	byLength  map[sizeKey]*code.Chunk // of other lengths than the model's
+	sizes     map[sizeKey]*code.Chunk // of other lengths than the model's
 	draws     *drawn                  // nil if all sequences have the model's length
 	lengths   [][][]int64             // draws.padded, nil if all micro-batches are of one length
 	Stages    []Stage
@@ -47,7 +47,7 @@ type Job struct {
 // Which split of the layers takes the least memory (first_last_layers =
 // "auto-memory") is the memory account's to say: peaks is its figure of a job.
 func Build(c *Config, peaks Peaks) (*Job, error) {
-	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), byLength: make(map[sizeKey]*code.Chunk)}
+	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), sizes: make(map[sizeKey]*code.Chunk)}
 	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
 	for _, f := range steps {
 		if err := f(); err != nil {
@@ -66,17 +66,13 @@ func (j *Job) buildModel() error {
 	if err != nil {
 		return err
 	}
-	host, err := c.HostCosts()
-	if err != nil {
-		return err
-	}
 	j.Optimizer, err = OptimizerState(c.Training.Optimizer, spec.Precision)
 	if err != nil {
 		return err
 	}
 	j.Spec, j.DP = spec, c.GradientGroup(spec)
-	j.Compiler = code.NewCompiler(&c.GPU, host, j.Ranks())
-	j.Compiler.OneRankStages = c.Parallel.RanksPerStage() == 1
+	j.Compiler = code.NewCompiler(&c.GPU, c.Framework.Host, j.Ranks())
+	j.Compiler.Single = c.Parallel.RanksPerStage() == 1
 	return nil
 }
 
@@ -169,12 +165,12 @@ func (j *Job) splitLayers(stages int) ([]int, error) {
 // chunk returns the code of the chunk that holds a global stage.
 func (j *Job) chunk(stage int, split bool) *code.Chunk {
 	run := j.runs[stage]
-	c, ok := j.chunks[run]
+	cc, ok := j.chunks[run]
 	if !ok {
-		c = code.NewChunk(j.Spec.Build(run), split)
-		j.chunks[run] = c
+		cc = code.NewChunkCode(j.Spec.Build(run), split)
+		j.chunks[run] = cc
 	}
-	return c
+	return cc
 }
 
 // Ranks returns the number of ranks of the job.

@@ -17,6 +17,7 @@ func (c *Config) ModelLayout() model.Layout {
 	p := &c.Parallel
 	return model.Layout{
 		TP: p.TP, CP: p.CP, EP: p.EP, ExpertTP: p.ExpertTP(), Stage: p.RanksPerStage(), ZeRO: p.ZeRO,
-		SequenceParallel: p.SequenceParallel, CPComm: p.CPComm, Framework: c.Host.Framework, LoRA: c.LoRA,
+		SequenceParallel: p.SequenceParallel, CPComm: p.CPComm,
+		Framework: c.Framework.Name, DenseOnly: !c.Framework.Experts, LoRA: c.LoRA,
 	}
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 
+	"trainsim/sim/framework"
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
 )
@@ -35,25 +36,19 @@ func (c *Config) Spec() (*model.Spec, error) {
 	s := &model.Spec{
 		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
 		EP: int64(max(c.Parallel.EP, 1)), ExpertTP: int64(c.Parallel.ExpertTP()),
-		TradeHeads:       c.tradesHeads(),
-		CPInOrder:        c.modules() == model.PlainModules,
 		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
 		OverlapTP:        c.Parallel.OverlapTP,
-		SerialTP:         c.serialTP(),
 		Microbatch:       int64(c.Schedule.MicrobatchSize),
 		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout, FP8Weights: c.Training.FP8ParamGather,
 		GatherParams: c.Parallel.ZeRO >= 2 && !c.GathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3, GatherLate: c.Parallel.BackwardPrefetch == "post",
-		LoRA:        c.LoRA,
-		WeightGrads: c.weightGrads(precision, grads), AddGrads: !c.megatron() && c.Parallel.ZeRO < 2 || c.GathersOnce(),
-		Modules: c.modules(), Eager: c.Host.Framework == "eager", ScatterGather: c.scatterGather(),
-		KeepOutputs: c.Host.Framework == "deepspeed", LossMetrics: c.Training.LossMetrics,
+		LoRA: c.LoRA,
 	}
-	if s.Loss, err = c.loss(); err != nil {
+	if err := c.software(s); err != nil {
 		return nil, err
 	}
 	switch c.Training.Recompute {
 	case "selective":
-		s.Checkpointing.Alternate = c.alternates()
+		s.Checkpointing.Alternate = c.Framework.Selective == framework.SecondProducts
 		s.Checkpointing.Selective = !s.Checkpointing.Alternate
 	case "full":
 		s.Checkpointing.Every = 1

@@ -3,6 +3,7 @@ package job
 import (
 	"fmt"
 
+	"trainsim/sim/framework"
 	"trainsim/sim/gpu"
 )
 
@@ -41,9 +42,9 @@ func (c *Config) StateLayout() StateLayout {
 	switch {
 	case c.Parallel.ZeRO >= 2 && c.Shards() > 1:
 		return ShardedLayout
-	case c.Host.Framework == "deepspeed":
+	case c.Framework.States == framework.DeepSpeedStates:
 		return DeepspeedLayout
-	case c.megatron():
+	case c.Framework.States == framework.MegatronStates:
 		return MegatronLayout
 	}
 	return PlainLayout

@@ -13,8 +13,11 @@ type Layout struct {
 	SequenceParallel bool
 	// CPComm is how context-parallel ranks exchange: "p2p", "a2a" or "" for what
 	// suits the model.
-	CPComm    string
+	CPComm string
+	// Framework is the name of the software, DenseOnly that it trains no experts
+	// here.
 	Framework string
+	DenseOnly bool
 	LoRA      LoRA
 }
 
@@ -105,9 +108,9 @@ func (c *Config) expertMisfit(p *problems, l *Layout) {
 	case l.ZeRO >= 2 && (ep > 1 || etp != l.TP):
 		add("parallel.zero", "%d is modelled for experts that are cut as the rest of the model; "+
 			"write ep = 1 and etp = tp, or zero = 1", l.ZeRO)
-	case l.Framework == "deepspeed":
-		add("host.framework",
-			"experts are modelled for Megatron-Core and plain PyTorch; write \"megatron\" or \"eager\"")
+	case l.DenseOnly:
+		add("framework.preset", "experts are modelled for Megatron-Core and plain PyTorch, not for %q; "+
+			"write \"megatron\" or \"eager\"", l.Framework)
 	case l.LoRA.On() && l.LoRA.feedForward(c):
 		add("lora.targets", "adapters on experts are not modelled; write \"attention\" or \"qkv\"")
 	}

@@ -21,40 +21,26 @@ func (p *planning) evaluate(ctx context.Context, c candidate) (*report.SweepRow,
 		known, err := p.store.Row(c.point)
 		return &known, err
 	}
-	needless := false
-	err := guarded(func() (err error) {
-		needless, err = p.bounded(ctx, cfg, c, row)
-		return err
-	})
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		row.Fail(err)
-	case needless:
-		return nil, nil
-	}
-	return row, p.store.Add(row)
-}
-
-// bounded fills the row of a layout unless the closer bounds of its job do.
-func (p *planning) bounded(ctx context.Context, cfg *job.Config, c candidate, row *report.SweepRow) (needless bool, err error) {
 	j, err := job.Build(cfg, account.Peaks)
 	if err != nil {
 		row.Outcome, row.Reason = report.OutcomeInvalid, reason(err)
-		return false, nil
+		return row, nil
 	}
 	if c.bound, err = bound.Of(j); err != nil {
-		return false, err
+		return nil, fmt.Errorf("%s: %w", report.LayoutLabel(row.Settings), err)
 	}
 	if p.ranking.Needless(c.gpus, c.bound) {
-		return true, nil
+		return nil, nil
 	}
 	if c.bound.Memory > p.Limit {
 		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf("at least %.1f GiB of %.1f GiB are needed", gib(c.bound.Memory), gib(p.Limit))
-		return false, nil
+		return row, p.store.Add(row)
 	}
-	return p.simulate(ctx, j, c, row)
+	needless, err := p.simulate(ctx, j, c, row)
+	if err != nil || needless {
+		return nil, err
+	}
+	return row, p.store.Add(row)
 }
 
 // simulate fills the row of a layout that has passed the bounds. The first
@@ -70,8 +56,12 @@ func (p *planning) simulate(ctx context.Context, j *job.Job, c candidate, row *r
 		return true, nil
 	}
 	res, err := step.Timed(ctx, j, p.options.simulation())
-	if err != nil {
-		return false, err
+	switch {
+	case ctx.Err() != nil:
+		return false, ctx.Err()
+	case err != nil:
+		row.Fail(err)
+		return false, nil
 	}
 	c.bound.Time = res.StepTime
 	if p.ranking.Needless(c.gpus, c.bound) {

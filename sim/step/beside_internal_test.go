@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/interconnect"
+	"trainsim/scenarios"
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/code"
@@ -24,7 +25,7 @@ func overlapped(t *testing.T) *job.Job {
 	defer f.Close() //nolint:errcheck // it only reads
 	d, err := gpu.Decode("h100-sxm5-80gb", f)
 	require.NoError(t, err)
-	j, err := job.Build(&job.Config{
+	c := &job.Config{
 		Name: "overlapped", Seed: 1, GPU: *d,
 		Model: model.Config{Layers: 4, Hidden: 1024, Heads: 16, KVHeads: 16, FFN: 4096, Vocab: 32000, SeqLen: 1024,
 			MLP: model.GELU, Norm: model.LayerNorm, Position: model.Rotary, Attention: model.Flash, FinalNorm: true},
@@ -33,8 +34,10 @@ func overlapped(t *testing.T) *job.Job {
 		Parallel: job.Parallel{TP: 1, PP: 1, DP: 8, CP: 1, EP: 1, OverlapGradReduce: true},
 		Schedule: job.Schedule{Kind: "1f1b", Microbatches: 1, MicrobatchSize: 1, VirtualStages: 1},
 		Training: job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
-		Memory:   job.Memory{Fraction: 1}, Host: job.Host{Framework: "none"},
-	}, account.Peaks)
+		Memory:   job.Memory{Fraction: 1},
+	}
+	require.NoError(t, scenarios.SetFramework(c, "none", "", "."))
+	j, err := job.Build(c, account.Peaks)
 	require.NoError(t, err)
 	return j
 }
@@ -49,8 +52,8 @@ func TestKernelBesideACollective(t *testing.T) {
 	k := gpu.Kernel{Kind: gpu.Memory, Class: gpu.Copy, ReadBytes: bytes / 2, WriteBytes: bytes / 2}
 	id := m.job.Compiler.Price(&k)
 	rs := &m.ranks[0]
-	alone := m.job.Compiler.Time(&k)
-	in := &code.Instr{Kind: code.RunKernel, Index: id, Time: alone}
+	alone := m.job.Compiler.Times[id]
+	in := &code.Instr{Kind: code.RunKernel, Index: id, Dur: alone}
 	rs.busy, rs.traffic, rs.quiet = 24, 1e12, sim.Second
 	slow := m.besideRunning(rs, in, 0)
 	d := &m.job.Config.GPU
@@ -76,14 +79,14 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 		{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16},
 	} {
 		id := m.job.Compiler.Price(&k)
-		in := &code.Instr{Kind: code.RunKernel, Index: id, Time: m.job.Compiler.Time(&k)}
+		in := &code.Instr{Kind: code.RunKernel, Index: id, Dur: m.job.Compiler.Times[id]}
 		rs.busy, rs.quiet = 24, sim.Second
 		slow := m.besideRunning(rs, in, 0)
-		assert.Greater(t, slow, in.Time)
+		assert.Greater(t, slow, in.Dur)
 		rs.quiet = slow / 4
 		want := float64(slow)
 		if k.Kind == gpu.Attention {
-			want = 0.25*float64(slow) + 0.75*float64(in.Time)
+			want = 0.25*float64(slow) + 0.75*float64(in.Dur)
 		}
 		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 4)
 	}

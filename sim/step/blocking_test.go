@@ -16,7 +16,7 @@ import (
 // TestLaunchBlocking: without run-ahead every operator shows its launch.
 func TestLaunchBlocking(t *testing.T) {
 	c := small(t, job.Parallel{TP: 2, PP: 1, DP: 1}, "1f1b", 2)
-	c.Host.Framework = "cuda-graphs" // next to nothing on the host itself
+	setFramework(t, c, "cuda-graphs") // next to nothing on the host itself
 	free := run(t, c, step.Options{})
 	c.Host.LaunchBlocking = true
 	blocked := run(t, c, step.Options{})
@@ -31,7 +31,7 @@ func TestScatterGather(t *testing.T) {
 	bytes := func(framework string, sp bool) (handOff, gathered int64) {
 		c := small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
 		c.GPU = device(t, "a100-sxm4-80gb")
-		c.Host.Framework = framework
+		setFramework(t, c, framework)
 		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
 		chunk := j.Spec.Build(model.Run{Layers: 1})
@@ -57,9 +57,9 @@ func TestScatterGather(t *testing.T) {
 func TestHandOver(t *testing.T) {
 	c := small(t, job.Parallel{TP: 8, PP: 1, DP: 1}, "1f1b", 1)
 	c.NCCL.Model = "free"
-	c.Host.Framework = "none"
+	setFramework(t, c, "none")
 	without := run(t, c, step.Options{})
-	c.Host.Framework = "eager"
+	setFramework(t, c, "eager")
 	with := run(t, c, step.Options{})
 	assert.Zero(t, without.Stages[0].Comm[trace.TP])
 	assert.Greater(t, with.Stages[0].Comm[trace.TP], 16*12*sim.Microsecond, "two a layer in the forward alone")
@@ -97,7 +97,7 @@ func TestArrival(t *testing.T) {
 	exposed := func(tp int) sim.Time {
 		c := small(t, job.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
 		c.NCCL.Model = "free"
-		c.Host.Framework = "eager"
+		setFramework(t, c, "eager")
 		return run(t, c, step.Options{}).Stages[0].Comm[trace.TP]
 	}
 	assert.Greater(t, exposed(8), exposed(2))

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/interconnect"
+	"trainsim/scenarios"
 	"trainsim/sim"
 	"trainsim/sim/gpu"
 	"trainsim/sim/job"
@@ -33,7 +34,7 @@ func small(t testing.TB, p job.Parallel, kind string, microbatches int) *job.Con
 	world := p.World()
 	perNode := min(8, world)
 	require.Zero(t, world%perNode)
-	return &job.Config{
+	c := &job.Config{
 		Name: "small", Seed: 1,
 		Model: model.Config{Layers: 8, Hidden: 1024, Heads: 16, KVHeads: 16, FFN: 4096, Vocab: 32000, SeqLen: 1024,
 			MLP: model.GELU, Norm: model.LayerNorm, Position: model.Rotary, Attention: model.Flash, LinearBias: true, QKVBias: true, FinalNorm: true},
@@ -44,8 +45,15 @@ func small(t testing.TB, p job.Parallel, kind string, microbatches int) *job.Con
 		Schedule: job.Schedule{Kind: kind, Microbatches: microbatches, MicrobatchSize: 1, VirtualStages: 1},
 		Training: job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none"},
 		Memory:   job.Memory{Fraction: 1},
-		Host:     job.Host{Framework: "none"},
 	}
+	setFramework(t, c, "none")
+	return c
+}
+
+// setFramework gives a job the software of a preset.
+func setFramework(t testing.TB, c *job.Config, name string) {
+	t.Helper()
+	require.NoError(t, scenarios.SetFramework(c, name, "", "."))
 }
 
 // bare takes communication, end layers and the host away, so that the closed
@@ -53,7 +61,6 @@ func small(t testing.TB, p job.Parallel, kind string, microbatches int) *job.Con
 func bare(c *job.Config) *job.Config {
 	c.Model.Bare = true
 	c.NCCL.Model = "free"
-	c.Host.Framework = "none"
 	return c
 }
 

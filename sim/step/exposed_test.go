@@ -27,7 +27,7 @@ func exposedConfig(t *testing.T, r *rand.Rand) *job.Config {
 		c.Schedule.MicrobatchSize = 1 + r.IntN(2)
 	case 2:
 		c = small(t, job.Parallel{TP: 2, PP: 1, DP: 8, ZeRO: 2 + r.IntN(2)}, "1f1b", 2)
-		c.Host.Framework = "eager"
+		setFramework(t, c, "eager")
 		c.Faults.GPUs = []string{fmt.Sprintf("%d=0.7", r.IntN(16))}
 	case 3:
 		c = small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, []string{"pipedream", "pipedream-2bw"}[r.IntN(2)], 8)

@@ -12,7 +12,7 @@ import (
 // hybrid is the small model on two nodes, with shards that span a node or all.
 func hybrid(t *testing.T, group, pp int) *job.Config {
 	c := small(t, job.Parallel{TP: 1, PP: pp, DP: 16 / pp, ZeRO: 3, FSDPGroup: group}, "1f1b", 2)
-	c.Host.Framework = "eager"
+	setFramework(t, c, "eager")
 	return c
 }
 

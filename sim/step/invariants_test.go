@@ -36,7 +36,7 @@ func randomConfig(t *testing.T, r *rand.Rand) *job.Config {
 	c.Schedule.BlockingP2P = c.Schedule.Kind == "1f1b" && pick(0, 1) == 1
 	c.Training.Recompute = []string{"none", "selective", "full"}[r.IntN(3)]
 	c.Training.Dropout = pick(0, 1) == 1
-	c.Host.Framework = []string{"none", "megatron", "eager"}[r.IntN(3)]
+	setFramework(t, c, []string{"none", "megatron", "eager"}[r.IntN(3)])
 	return c
 }
 

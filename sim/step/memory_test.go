@@ -29,7 +29,7 @@ func accounts(t *testing.T, c *job.Config) []account.RankMemory {
 // eager is a job of plain PyTorch on one GPU.
 func eager(t *testing.T) *job.Config {
 	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
-	c.Host.Framework = "eager"
+	setFramework(t, c, "eager")
 	return c
 }
 
@@ -146,7 +146,7 @@ func TestZeROSavesMemory(t *testing.T) {
 	last := int64(1) << 60
 	for _, zero := range []int{0, 1, 2, 3} {
 		c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: zero}, "1f1b", 1)
-		c.Host.Framework = "eager"
+		setFramework(t, c, "eager")
 		peak := accounts(t, c)[0].PeakAllocated
 		assert.Less(t, peak, last, "zero = %d", zero)
 		last = peak
@@ -156,7 +156,8 @@ func TestZeROSavesMemory(t *testing.T) {
 // FSDP holds two units gathered at most, beside the root.
 func TestShardedUnitsComeAndGo(t *testing.T) {
 	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
-	c.Host.Framework, c.Training.Recompute, c.Model.Layers = "eager", "full", 8
+	c.Training.Recompute, c.Model.Layers = "full", 8
+	setFramework(t, c, "eager")
 	shallow := accounts(t, c)[0]
 	c.Model.Layers = 32
 	deep := accounts(t, c)[0]
@@ -248,7 +249,8 @@ func TestExplainedEvaluation(t *testing.T) {
 // and goes unit by unit: it is not all there at once.
 func TestExplainedGatheredWeights(t *testing.T) {
 	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
-	c.Host.Framework, c.Training.Recompute = "eager", "full"
+	c.Training.Recompute = "full"
+	setFramework(t, c, "eager")
 	c.LoRA = model.LoRA{Rank: 8, Targets: "all", Base: "16bit"}
 	c.Model.Layers = 24
 	j, err := job.Build(c, account.Peaks)

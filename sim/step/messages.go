@@ -120,17 +120,17 @@ func (m *machine) handOffBytes(from, id int32) int64 {
 	cell := int(local / 2 / m.perPipe)
 	rank, chunk := p.Owner(cell/p.Stages(), cell%p.Stages())
 	s := &m.job.Stages[rank]
-	c := s.Chunks[chunk]
+	cc := s.Chunks[chunk]
 	switch {
 	case m.phase.evaluation:
-		c = s.EvaluationChunk(chunk)
+		cc = s.EvaluationChunk(chunk)
 	case m.job.Dynamic():
-		c = m.job.ChunkOfLength(c, m.job.MicrobatchLength(m.replica(from), m.phase.step, local/2%m.perPipe))
+		cc = m.job.Sized(cc, m.job.MicrobatchLength(m.replica(from), m.phase.step, local/2%m.perPipe))
 	}
 	if local%2 == 1 {
-		return c.Model.Output
+		return cc.Chunk.Output
 	}
-	return c.Model.Input
+	return cc.Chunk.Input
 }
 
 // deliver ends a message's way and wakes whoever waits for it.

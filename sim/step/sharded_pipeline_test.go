@@ -16,7 +16,8 @@ import (
 func TestShardedPipelineGathersOnce(t *testing.T) {
 	moved := func(microbatches int, kind string, chunks int) map[string]int64 {
 		c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, kind, microbatches)
-		c.Schedule.VirtualStages, c.Host.Framework = chunks, "eager"
+		c.Schedule.VirtualStages = chunks
+		setFramework(t, c, "eager")
 		out := map[string]int64{}
 		for _, total := range run(t, c, step.Options{}).Comms {
 			if total.Group == "dp" {
@@ -39,7 +40,7 @@ func TestShardedPipelineGathersOnce(t *testing.T) {
 // whole stage, weights in 16 bits and gradients in 32, beside its fp32 shards.
 func TestShardedPipelineHoldsItsStage(t *testing.T) {
 	c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, "1f1b", 4)
-	c.Host.Framework = "eager"
+	setFramework(t, c, "eager")
 	res := run(t, c, step.Options{})
 	m := &res.Memory[0]
 	n := c.Model.ParametersOf(model.Run{Embeds: true, Layers: int(c.Model.Layers) / 2})

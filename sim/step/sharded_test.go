@@ -16,7 +16,7 @@ import (
 // fsdp is the small model, sharded over eight GPUs.
 func fsdp(t *testing.T, prefetch string) *job.Config {
 	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3, BackwardPrefetch: prefetch}, "1f1b", 2)
-	c.Host.Framework = "eager"
+	setFramework(t, c, "eager")
 	return c
 }
 
@@ -52,7 +52,7 @@ func TestFirstFlashAttention(t *testing.T) {
 func TestAddedGrads(t *testing.T) {
 	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
 	sums := func(framework string) (n int) {
-		c.Host.Framework = framework
+		setFramework(t, c, framework)
 		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
 		for _, op := range j.Spec.Build(model.Run{Layers: 1}).Backward {

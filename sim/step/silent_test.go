@@ -52,7 +52,7 @@ func anyConfig(t *testing.T, r *rand.Rand) *job.Config {
 		c.Training.Precision = pick("bf16", "fp16", "fp32", "fp8")
 		c.Training.Recompute = pick("none", "selective", "full", "every-n")
 		c.Training.RecomputeN, c.Training.Dropout = 2, flag()
-		c.Host.Framework = pick("none", "megatron", "deepspeed", "eager", "compiled")
+		setFramework(t, c, pick("none", "megatron", "deepspeed", "eager", "compiled"))
 		c.Host.LaunchBlocking = r.IntN(4) == 0
 		c.NCCL.Model = pick("nccl", "ideal")
 		m.Complete()

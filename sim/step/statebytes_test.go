@@ -96,7 +96,8 @@ func TestAccountHoldsTheFormula(t *testing.T) {
 		zero, dp         int
 	}{{"fp16", "fp16", 0, 1}, {"bf16", "fp32", 0, 2}, {"fp32", "fp32", 0, 1}, {"fp16", "fp16", 1, 4}, {"bf16", "fp32", 1, 8}} {
 		cfg := bare(small(t, job.Parallel{TP: 1, PP: 1, DP: c.dp, ZeRO: c.zero}, "1f1b", 1))
-		cfg.GPU, cfg.Host.Framework = device(t, "a100-sxm4-80gb"), "megatron"
+		cfg.GPU = device(t, "a100-sxm4-80gb")
+		setFramework(t, cfg, "megatron")
 		cfg.Training.Precision, cfg.Training.GradPrecision = c.precision, c.grads
 		j, err := job.Build(cfg, account.Peaks)
 		require.NoError(t, err)

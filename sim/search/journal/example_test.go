@@ -26,11 +26,11 @@ func Example() {
 		panic(err)
 	}
 	for range 2 {
-		head, err := journal.ForSweep(grid, search.Options{})
+		head, err := journal.ForSweep(grid, search.Shard{}, "")
 		if err != nil {
 			panic(err)
 		}
-		j, err := journal.Open(dir, head, journal.GoOn)
+		j, err := journal.Open(dir, head, false)
 		if err != nil {
 			panic(err)
 		}
