@@ -14,19 +14,20 @@ import (
 type repeater struct {
 	n     *interconnect.Network
 	id    sim.HandlerID
-	plans []*interconnect.Transfer
+	plans []nccl.Call
 	left  int
 }
 
 func (r *repeater) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
 	if r.left > 0 {
 		r.left--
-		r.n.Start(r.plans[arg], r.id, kind, arg)
+		p := &r.plans[arg]
+		r.n.Start(&p.Transfer, p.Base, r.id, kind, arg)
 	}
 	return nil
 }
 
-func repeat(b *testing.B, top *interconnect.Topology, plans []*interconnect.Transfer) {
+func repeat(b *testing.B, top *interconnect.Topology, plans []nccl.Call) {
 	var e sim.Engine
 	r := &repeater{n: interconnect.NewNetwork(&e, top), plans: plans, left: b.N}
 	r.id = e.Register(r)
@@ -51,25 +52,25 @@ func BenchmarkNetwork(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	var tp, send []*interconnect.Transfer
+	var tp, send []nccl.Call
 	for g := range 16 {
 		c, _ := lib.Communicator(nccl.AllReduce, []int{4 * g, 4*g + 1, 4*g + 2, 4*g + 3})
-		p := c.Plan(nccl.AllReduce, 1<<24+int64(g))
-		tp = append(tp, &p.Transfer)
+		p := c.Call(nccl.AllReduce, 1<<24+int64(g))
+		tp = append(tp, p)
 		for k := range 4 {
 			s := lib.Send(4*g+k, (4*g+k+8)%64, 1<<22+int64(g))
-			send = append(send, &s.Transfer)
+			send = append(send, s)
 		}
 	}
-	var dp []*interconnect.Transfer
+	var dp []nccl.Call
 	for k := range 4 {
 		var members []int
 		for d := k; d < 64; d += 4 {
 			members = append(members, d)
 		}
 		c, _ := lib.Communicator(nccl.AllReduce, members)
-		p := c.Plan(nccl.ReduceScatter, 1<<40)
-		dp = append(dp, &p.Transfer)
+		p := c.Call(nccl.ReduceScatter, 1<<40)
+		dp = append(dp, p)
 	}
 	b.Run("under-gradients/groups=16", func(b *testing.B) { repeat(b, top, append(dp[:4:4], tp...)) })
 	b.Run("alone/groups=1", func(b *testing.B) { repeat(b, top, tp[:1]) })
@@ -97,10 +98,9 @@ func BenchmarkAllToAll2048(b *testing.B) {
 		}
 	})
 	for _, shift := range []int{1, 8, 100} {
-		plans := make([]*interconnect.Transfer, 2048)
+		plans := make([]nccl.Call, 2048)
 		for i := range plans {
-			p := lib.Send(i, (i+shift)%2048, 1<<20)
-			plans[i] = &p.Transfer
+			plans[i] = lib.Send(i, (i+shift)%2048, 1<<20)
 		}
 		b.Run(fmt.Sprintf("step/shift=%d", shift), func(b *testing.B) {
 			for range b.N {
@@ -108,7 +108,7 @@ func BenchmarkAllToAll2048(b *testing.B) {
 				r := &repeater{n: interconnect.NewNetwork(&e, top), plans: plans}
 				r.id = e.Register(r)
 				for i, p := range plans {
-					r.n.Start(p, r.id, 0, uint32(i))
+					r.n.Start(&p.Transfer, p.Base, r.id, 0, uint32(i))
 				}
 				if err := e.Run(context.Background()); err != nil {
 					b.Fatal(err)

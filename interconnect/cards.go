@@ -47,15 +47,15 @@ func (t *Topology) Egress(device, card int) (uses []LinkUse) {
 	return t.append(uses, domain, t.domain.egress(gpu, card, t.cfg.NoGPUDirect))
 }
 
-// Ingress returns the links from the wire through a device's card to it.
-func (t *Topology) Ingress(device int) []LinkUse {
-	return t.append(nil, t.DomainOf(device), t.domain.ingress(t.gpu(device), t.Card(device), t.cfg.NoGPUDirect))
+// Ingress returns the links from the wire through a card of its domain to a device.
+func (t *Topology) Ingress(device, card int) []LinkUse {
+	return t.append(nil, t.DomainOf(device), t.domain.ingress(t.gpu(device), card, t.cfg.NoGPUDirect))
 }
 
 // append adds links of the domain's shape as links of one domain.
 func (t *Topology) append(uses []LinkUse, domain int, more []LinkUse) []LinkUse {
 	for _, u := range more {
-		uses = append(uses, LinkUse{t.global(domain, u.Link), u.Weight})
+		uses = append(uses, LinkUse{t.Base(domain) + u.Link, u.Weight})
 	}
 	return uses
 }

@@ -17,7 +17,7 @@ type run struct {
 	engine sim.Engine
 	net    *interconnect.Network
 	ends   map[uint32]sim.Time
-	plans  []*interconnect.Transfer
+	plans  []nccl.Call
 	id     sim.HandlerID
 }
 
@@ -31,14 +31,15 @@ func newRun(top *interconnect.Topology) *run {
 // Handle starts the plan arg (kind 0) or notes its end (kind 1).
 func (r *run) Handle(k *sim.Engine, kind uint16, arg uint32) error {
 	if kind == 0 {
-		r.net.Start(r.plans[arg], r.id, 1, arg)
+		p := &r.plans[arg]
+		r.net.Start(&p.Transfer, p.Base, r.id, 1, arg)
 	} else {
 		r.ends[arg] = k.Now()
 	}
 	return nil
 }
 
-func (r *run) start(at sim.Time, p *interconnect.Transfer) {
+func (r *run) start(at sim.Time, p nccl.Call) {
 	r.plans = append(r.plans, p)
 	r.engine.At(at, r.id, 0, uint32(len(r.plans)-1))
 }
@@ -61,31 +62,31 @@ func TestBytesAreConserved(t *testing.T) {
 	require.NoError(t, err)
 	lib, c := group(t, top, 16, nccl.Settings{})
 	r := newRun(top)
-	recorded := make([]float64, len(top.Links()))
+	recorded := make([]float64, top.Links())
 	rate, since := make([]float64, len(recorded)), make([]sim.Time, len(recorded))
 	r.net.Record(func(at sim.Time, l interconnect.LinkID, x float64) {
 		recorded[l] += rate[l] * (at - since[l]).Seconds()
 		rate[l], since[l] = x, at
-		require.LessOrEqual(t, x, top.Links()[l].Capacity*(1+1e-9))
+		require.LessOrEqual(t, x, top.Link(l).Capacity*(1+1e-9))
 	})
 	want := make([]float64, len(recorded))
 	for i := range 40 {
-		p := c.Plan([]nccl.Op{nccl.AllReduce, nccl.AllGather, nccl.AllToAll}[i%3], 1<<20+int64(i)<<14)
+		p := c.Call([]nccl.Op{nccl.AllReduce, nccl.AllGather, nccl.AllToAll}[i%3], 1<<20+int64(i)<<14)
 		if i%4 == 3 {
 			p = lib.Send(i%16, (i*7+8)%16, 1<<22)
 		}
 		for _, u := range p.Links {
-			want[u.Link] += u.Weight * float64(p.Bytes)
+			want[p.Base+u.Link] += u.Weight * float64(p.Bytes)
 		}
-		r.start(sim.Time(i)*5*sim.Microsecond, &p.Transfer)
+		r.start(sim.Time(i)*5*sim.Microsecond, p)
 	}
 	ends := r.finish(t)
 	used := 0
 	for _, u := range r.net.Utilisation() {
 		used++
 		assert.InEpsilon(t, want[u.Link], u.Bytes, 1e-9)
-		assert.InEpsilon(t, want[u.Link], recorded[u.Link], 1e-6, top.Links()[u.Link].Name)
-		assert.LessOrEqual(t, u.Bytes, top.Links()[u.Link].Capacity*u.Busy.Seconds()*(1+1e-9))
+		assert.InEpsilon(t, want[u.Link], recorded[u.Link], 1e-6, top.Link(u.Link).Name)
+		assert.LessOrEqual(t, u.Bytes, top.Link(u.Link).Capacity*u.Busy.Seconds()*(1+1e-9))
 	}
 	assert.Greater(t, used, 50)
 	again := newRun(top)
@@ -107,8 +108,8 @@ func TestScaling(t *testing.T) {
 		_, c := group(t, top, 16, nccl.Settings{Model: "ideal"})
 		r := newRun(top)
 		for i := range 20 {
-			p := c.Plan(nccl.AllReduce, int64(1+i)<<20)
-			r.start(sim.Time(i)*8*sim.Microsecond/sim.Time(factor), &p.Transfer)
+			p := c.Call(nccl.AllReduce, int64(1+i)<<20)
+			r.start(sim.Time(i)*8*sim.Microsecond/sim.Time(factor), p)
 		}
 		return r.finish(t)
 	}
@@ -122,14 +123,14 @@ func TestNoAllocationInSteadyState(t *testing.T) {
 	top, err := interconnect.Build(h100Node(1))
 	require.NoError(t, err)
 	_, c := group(t, top, 4, nccl.Settings{})
-	p := c.Plan(nccl.AllReduce, 1<<20)
+	p := c.Call(nccl.AllReduce, 1<<20)
 	var e sim.Engine
-	r := &repeater{n: interconnect.NewNetwork(&e, top), plans: []*interconnect.Transfer{&p.Transfer, &p.Transfer, &p.Transfer}}
+	r := &repeater{n: interconnect.NewNetwork(&e, top), plans: []nccl.Call{p, p, p}}
 	r.id = e.Register(r)
 	round := func() {
 		r.left = 100
 		for i := range r.plans {
-			r.n.Start(&p.Transfer, r.id, 0, uint32(i))
+			r.n.Start(&p.Transfer, p.Base, r.id, 0, uint32(i))
 		}
 		if err := e.Run(context.Background()); err != nil {
 			t.Fatal(err)

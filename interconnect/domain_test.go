@@ -49,7 +49,7 @@ func TestDomains(t *testing.T) {
 func TestDomainLinkNames(t *testing.T) {
 	top := build(t, rack(36))
 	names := make(map[string]bool)
-	for _, l := range top.Links() {
+	for _, l := range top.All() {
 		assert.False(t, names[l.Name], l.Name)
 		names[l.Name] = true
 	}
@@ -58,6 +58,6 @@ func TestDomainLinkNames(t *testing.T) {
 	}
 	path := top.Route(3, 4, interconnect.PathPXB).Uses
 	require.Len(t, path, 2)
-	assert.Equal(t, "node0/gpu3/nvlink/out", top.Links()[path[0].Link].Name)
-	assert.Equal(t, "node1/gpu0/nvlink/in", top.Links()[path[1].Link].Name)
+	assert.Equal(t, "node0/gpu3/nvlink/out", top.Link(path[0].Link).Name)
+	assert.Equal(t, "node1/gpu0/nvlink/in", top.Link(path[1].Link).Name)
 }

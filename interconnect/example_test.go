@@ -35,8 +35,8 @@ func ExampleNetwork() {
 		return
 	}
 	a, b := lib.Send(0, 2, 25e6), lib.Send(1, 3, 50e6)
-	net.Start(&a.Transfer, id, 0, 0)
-	net.Start(&b.Transfer, id, 0, 1)
+	net.Start(&a.Transfer, a.Base, id, 0, 0)
+	net.Start(&b.Transfer, b.Base, id, 0, 1)
 	if err := engine.Run(context.Background()); err != nil {
 		fmt.Println(err)
 	}

@@ -2,9 +2,10 @@ package interconnect
 
 import "fmt"
 
-// fabricShape holds the uplinks of the leaf switches, indexed by leaf.
+// fabricShape holds the uplinks of the leaf switches.
 type fabricShape struct {
-	leaves []ports
+	links  []Link
+	leaves []ports // by leaf
 }
 
 func (t *Topology) addFabric() {
@@ -19,13 +20,13 @@ func (t *Topology) addFabric() {
 	}
 	below := min(c.NodesPerLeaf, c.Nodes) * cards
 	l := Link{Kind: LinkFabric, Capacity: float64(below) * float64(c.NICBandwidth) * c.NICEfficiency / c.Oversubscription}
+	first := t.Base(t.Domains())
 	for i := range count {
-		l.Name = fmt.Sprintf("leaf%d/up", i)
-		t.links = append(t.links, l)
-		l.Name = fmt.Sprintf("leaf%d/down", i)
-		t.links = append(t.links, l)
-		n := LinkID(len(t.links))
-		t.fabric.leaves = append(t.fabric.leaves, ports{n - 2, n - 1})
+		up, down := l, l
+		up.Name, down.Name = fmt.Sprintf("leaf%d/up", i), fmt.Sprintf("leaf%d/down", i)
+		id := first + LinkID(2*i)
+		t.fabric.links = append(t.fabric.links, up, down)
+		t.fabric.leaves = append(t.fabric.leaves, ports{id, id + 1})
 	}
 }
 

@@ -143,7 +143,7 @@ func certify(t *testing.T, capacity []float64, plans []*Transfer, rate []float64
 func bareTopology(capacity []float64) *Topology {
 	t := &Topology{}
 	for i, c := range capacity {
-		t.links = append(t.links, Link{Name: fmt.Sprint("l", i), Capacity: c})
+		t.fabric.links = append(t.fabric.links, Link{Name: fmt.Sprint("l", i), Capacity: c})
 	}
 	return t
 }
@@ -161,8 +161,8 @@ func randomPlans(r *rand.Rand, top *Topology, n int) []*Transfer {
 	plans := make([]*Transfer, n)
 	for i := range plans {
 		var uses []LinkUse
-		for l := range top.links {
-			if r.IntN(len(top.links)) < 3 {
+		for l := range top.Links() {
+			if r.IntN(top.Links()) < 3 {
 				weight := 1.0
 				if r.IntN(2) == 0 {
 					weight = math.Exp(2 * r.NormFloat64())
@@ -238,9 +238,9 @@ func checkRates(t *testing.T, n *Network) int {
 	if len(plans) == 0 {
 		return 0
 	}
-	now := make([]float64, len(n.links))
-	for i := range n.links {
-		now[i] = n.links[i].capacity
+	now := make([]float64, n.topology.Links())
+	for i := range now {
+		now[i] = n.links[n.link(LinkID(i))].capacity
 	}
 	certify(t, now, plans, rates)
 	for i, want := range fullMaxMin(now, plans) {
@@ -260,7 +260,7 @@ type starter struct {
 func (s *starter) Handle(_ *sim.Engine, kind uint16, arg uint32) error {
 	switch kind {
 	case 0:
-		s.n.Start(s.plans[arg], s.id, 2, arg)
+		s.n.Start(s.plans[arg], 0, s.id, 2, arg)
 	case 2:
 		s.done++
 	}

@@ -28,6 +28,8 @@ const (
 // flow is one running transfer.
 type flow struct {
 	transfer *Transfer
+	base     LinkID
+	links    []int32 // of the transfer's links: position in Network.links
 	left     float64 // bytes to go at time since
 	rate     float64
 	since    sim.Time
@@ -42,6 +44,7 @@ type flow struct {
 
 // linkState is a link during a run.
 type linkState struct {
+	id        LinkID
 	capacity  float64
 	bytes     float64 // carried by finished transfers
 	load      float64 // rate at the last solve; kept only for the record hook
@@ -62,12 +65,13 @@ type Network struct {
 	engine    *sim.Engine
 	id        sim.HandlerID
 	topology  *Topology
-	links     []linkState
+	links     []linkState // those that carried anything
+	linkAt    []int32     // by link: position in links and one more, 0: none
 	flows     []flow
 	free      []int32
 	contended []int32  // slots of the transfers in state contended
 	wakeAt    sim.Time // earliest pending wake-up
-	dirty     []LinkID // where something changed in this instant
+	dirty     []int32  // links where something changed in this instant
 	solving   bool     // a solve is scheduled for the end of this instant
 	changed   bool     // some capacity differs from the topology's
 	faults    []fault
@@ -82,28 +86,34 @@ type fault struct {
 
 // NewNetwork makes the network of a topology and registers it with the engine.
 func NewNetwork(e *sim.Engine, t *Topology) *Network {
-	n := &Network{engine: e, topology: t, links: make([]linkState, len(t.links)), wakeAt: sim.Forever}
-	for i, l := range t.links {
-		n.links[i].capacity = l.Capacity
-	}
+	n := &Network{engine: e, topology: t, linkAt: make([]int32, t.Links()), wakeAt: sim.Forever}
 	n.id = e.Register(n)
 	return n
+}
+
+// link returns the position of a link in n.links.
+func (n *Network) link(id LinkID) int32 {
+	if n.linkAt[id] == 0 {
+		n.links = append(n.links, linkState{id: id, capacity: n.topology.Capacity(id)})
+		n.linkAt[id] = int32(len(n.links))
+	}
+	return n.linkAt[id] - 1
 }
 
 // Record makes the network call f whenever the rate on a link changes. It must
 // be set before the first Start.
 func (n *Network) Record(f func(at sim.Time, link LinkID, rate float64)) { n.record = f }
 
-// Start begins a transfer and delivers (kind, arg) to dst when it is done. The
-// transfer must stay unchanged until then.
-func (n *Network) Start(p *Transfer, dst sim.HandlerID, kind uint16, arg uint32) {
+// Start begins a transfer, whose links are numbered from base, and delivers (kind,
+// arg) to dst when it is done. The transfer must stay unchanged until then.
+func (n *Network) Start(p *Transfer, base LinkID, dst sim.HandlerID, kind uint16, arg uint32) {
 	if p.Bytes == 0 {
 		n.engine.After(p.Latency, dst, kind, arg)
 		return
 	}
 	slot := n.take()
 	f := &n.flows[slot]
-	f.transfer, f.dst, f.kind, f.arg, f.state = p, dst, kind, arg, waiting
+	f.transfer, f.base, f.dst, f.kind, f.arg, f.state = p, base, dst, kind, arg, waiting
 	if p.Latency > 0 {
 		n.engine.After(p.Latency, n.id, eventEnter, uint32(slot))
 		return
@@ -157,8 +167,11 @@ func (n *Network) enter(slot int32) {
 	now := n.engine.Now()
 	f.left, f.since, f.rate = float64(f.transfer.Bytes), now, 0
 	meets := false
+	f.links = f.links[:0]
 	for _, u := range f.transfer.Links {
-		l := &n.links[u.Link]
+		at := n.link(f.base + u.Link)
+		f.links = append(f.links, at)
+		l := &n.links[at]
 		if len(l.flows) == 0 {
 			l.busySince = now
 		} else {
@@ -173,12 +186,12 @@ func (n *Network) enter(slot int32) {
 	f.state = alone
 	f.rate = f.transfer.rate
 	if n.changed {
-		f.rate = n.rateAlone(f.transfer)
+		f.rate = n.rateAlone(f)
 	}
 	f.finish = now.Plus(max(transferTime(f.transfer.Bytes, f.rate), 1))
 	n.engine.At(f.finish, n.id, eventAlone, uint32(slot))
 	if n.record != nil {
-		n.report(f.transfer.Links)
+		n.report(f.links)
 	}
 }
 
@@ -190,12 +203,17 @@ func (n *Network) contend(slot int32) {
 	f.finish = sim.Forever
 	f.index = int32(len(n.contended))
 	n.contended = append(n.contended, slot)
-	for _, u := range f.transfer.Links {
-		if len(n.links[u.Link].flows) > 1 {
-			n.dirty = append(n.dirty, u.Link)
+	n.dirtyShared(f)
+	n.scheduleSolve()
+}
+
+// dirtyShared marks the links that a transfer shares.
+func (n *Network) dirtyShared(f *flow) {
+	for _, at := range f.links {
+		if len(n.links[at].flows) > 1 {
+			n.dirty = append(n.dirty, at)
 		}
 	}
-	n.scheduleSolve()
 }
 
 func (n *Network) scheduleSolve() {
@@ -207,13 +225,13 @@ func (n *Network) scheduleSolve() {
 
 // rateAlone is the rate of a transfer that has its links to itself, at their
 // present capacities.
-func (n *Network) rateAlone(p *Transfer) float64 {
+func (n *Network) rateAlone(f *flow) float64 {
 	rate := math.Inf(1)
-	if p.Cap > 0 {
-		rate = p.Cap
+	if f.transfer.Cap > 0 {
+		rate = f.transfer.Cap
 	}
-	for _, u := range p.Links {
-		rate = min(rate, n.links[u.Link].capacity/u.Weight)
+	for i, u := range f.transfer.Links {
+		rate = min(rate, n.links[f.links[i]].capacity/u.Weight)
 	}
 	return rate
 }
@@ -233,11 +251,7 @@ func (n *Network) wake() {
 			i++
 			continue
 		}
-		for _, u := range f.transfer.Links {
-			if len(n.links[u.Link].flows) > 1 {
-				n.dirty = append(n.dirty, u.Link)
-			}
-		}
+		n.dirtyShared(f)
 		n.uncontend(slot)
 		n.finish(slot)
 		ended = true
@@ -263,11 +277,11 @@ func (n *Network) uncontend(slot int32) {
 func (n *Network) finish(slot int32) {
 	f := &n.flows[slot]
 	now := n.engine.Now()
-	for _, u := range f.transfer.Links {
-		n.links[u.Link].leave(slot, float64(u.Weight*float64(f.transfer.Bytes)), now)
+	for i, u := range f.transfer.Links {
+		n.links[f.links[i]].leave(slot, float64(u.Weight*float64(f.transfer.Bytes)), now)
 	}
 	if n.record != nil {
-		n.report(f.transfer.Links)
+		n.report(f.links)
 	}
 	f.state = free
 	f.transfer = nil
@@ -294,25 +308,26 @@ func (l *linkState) leave(slot int32, bytes float64, now sim.Time) {
 // fail applies a change of capacity.
 func (n *Network) fail(f fault) {
 	n.changed = true
-	n.links[f.link].capacity = n.topology.links[f.link].Capacity * f.factor
-	if len(n.links[f.link].flows) > 0 {
-		n.dirty = append(n.dirty, f.link)
+	at := n.link(f.link)
+	n.links[at].capacity = n.topology.Capacity(f.link) * f.factor
+	if len(n.links[at].flows) > 0 {
+		n.dirty = append(n.dirty, at)
 		n.scheduleSolve()
 	}
 }
 
 // report passes the rates of the links on to the record hook where they
 // changed.
-func (n *Network) report(uses []LinkUse) {
-	for _, u := range uses {
-		l := &n.links[u.Link]
+func (n *Network) report(links []int32) {
+	for _, at := range links {
+		l := &n.links[at]
 		load := 0.0
 		for _, c := range l.flows {
 			load += float64(c.weight * n.flows[c.flow].rate)
 		}
 		if load != l.load {
 			l.load = load
-			n.record(n.engine.Now(), u.Link, load)
+			n.record(n.engine.Now(), l.id, load)
 		}
 	}
 }

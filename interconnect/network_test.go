@@ -65,7 +65,7 @@ func runOne(t *testing.T, top *interconnect.Topology, plans ...*interconnect.Tra
 	c := &collector{at: map[uint32]sim.Time{}}
 	id := e.Register(c)
 	for i, p := range plans {
-		n.Start(p, id, 0, uint32(i))
+		n.Start(p, 0, id, 0, uint32(i))
 	}
 	require.NoError(t, e.Run(context.Background()))
 	require.Len(t, c.at, len(plans))

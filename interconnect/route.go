@@ -55,15 +55,15 @@ func (t *Topology) Switched() bool { return switched(&t.cfg) }
 
 // SwitchPorts returns the links from a device to its NVSwitches and back.
 func (t *Topology) SwitchPorts(device int) (out, in LinkID) {
-	p, domain := t.domain.gpus[t.gpu(device)].nvlink, t.DomainOf(device)
-	return t.global(domain, p.up), t.global(domain, p.down)
+	p, base := t.domain.gpus[t.gpu(device)].nvlink, t.Base(t.DomainOf(device))
+	return base + p.up, base + p.down
 }
 
 // Latency returns the sum of the latencies of a route's links.
 func (t *Topology) Latency(uses []LinkUse) sim.Time {
 	var sum sim.Time
 	for _, u := range uses {
-		sum += t.links[u.Link].Latency
+		sum += t.link(u.Link).Latency
 	}
 	return sum
 }

@@ -19,7 +19,7 @@ import (
 func path(top *interconnect.Topology, a, b int) string {
 	var names []string
 	for _, u := range top.Route(a, b, interconnect.PathPXB).Uses {
-		names = append(names, strings.TrimPrefix(top.Links()[u.Link].Name, "node0/"))
+		names = append(names, strings.TrimPrefix(top.Link(u.Link).Name, "node0/"))
 	}
 	return strings.Join(names, " ")
 }
@@ -60,7 +60,7 @@ func TestPathsBetweenNodes(t *testing.T) {
 	tree := build(t, c)
 	assert.Equal(t, "gpu1/pcie/up nic1/tx node1/nic1/rx node1/gpu1/pcie/down", path(tree, 1, 9), "below one leaf")
 	assert.Equal(t, "gpu1/pcie/up nic1/tx leaf0/up leaf1/down node2/nic1/rx node2/gpu1/pcie/down", path(tree, 1, 17))
-	for _, l := range tree.Links() {
+	for _, l := range tree.All() {
 		if l.Name == "leaf0/up" {
 			assert.Equal(t, 2*8*50e9/4, l.Capacity)
 		}

@@ -29,7 +29,7 @@ func newRun(top *Topology) *run {
 // Handle starts the plan arg (kind 0) or notes its end (kind 1).
 func (r *run) Handle(k *sim.Engine, kind uint16, arg uint32) error {
 	if kind == 0 {
-		r.net.Start(r.plans[arg], r.id, 1, arg)
+		r.net.Start(r.plans[arg], 0, r.id, 1, arg)
 	} else {
 		r.ends[arg] = k.Now()
 	}
@@ -150,7 +150,7 @@ func TestOneStandsForMany(t *testing.T) {
 	for _, u := range one.Links {
 		links = append(links, LinkUse{u.Link, 4 * u.Weight})
 	}
-	four := one.Over(top, links)
+	four := one.Over(top, 0, links)
 	r := newRun(top)
 	for range 4 {
 		r.start(0, one)

@@ -10,7 +10,7 @@ import (
 type solver struct {
 	stamp uint32
 	flows []int32   // the component's transfers
-	links []LinkID  // its links that two or more transfers cross
+	links []int32   // its links that two or more transfers cross
 	rate  []float64 // by position in flows
 	scale []float64 // by position in flows: progress for one byte on its measure
 	limit []float64 // by position in flows: own limit and links it has alone
@@ -18,7 +18,7 @@ type solver struct {
 	sum   []float64 // by position in links: weights of unfrozen transfers
 	count []int32   // by position in links: number of unfrozen transfers
 	local []int32   // by slot: position in flows
-	place []int32   // by link: position in links
+	place []int32   // by position in Network.links: position in links
 	open  []int32   // unfrozen positions
 	live  []int32   // positions of links with unfrozen transfers
 }
@@ -44,23 +44,23 @@ func (n *Network) collect() {
 		s.local = append(s.local, make([]int32, len(n.flows)-len(s.local))...)
 	}
 	if len(s.place) < len(n.links) {
-		s.place = make([]int32, len(n.links))
+		s.place = append(s.place, make([]int32, len(n.links)-len(s.place))...)
 	}
 	for _, l := range n.dirty {
 		n.visit(l)
 	}
 	for next := 0; next < len(s.flows); next++ {
 		f := &n.flows[s.flows[next]]
-		for _, u := range f.transfer.Links {
-			if len(n.links[u.Link].flows) > 1 {
-				n.visit(u.Link)
+		for _, at := range f.links {
+			if len(n.links[at].flows) > 1 {
+				n.visit(at)
 			}
 		}
 	}
 }
 
 // visit adds a link and its transfers to the component.
-func (n *Network) visit(l LinkID) {
+func (n *Network) visit(l int32) {
 	s := &n.solver
 	link := &n.links[l]
 	if link.mark == s.stamp {
@@ -106,7 +106,7 @@ func (n *Network) prepare() {
 	s := &n.solver
 	s.rate, s.limit, s.scale, s.open = s.rate[:0], s.limit[:0], s.scale[:0], s.open[:0]
 	for i, slot := range s.flows {
-		limit, scale := n.measures(n.flows[slot].transfer)
+		limit, scale := n.measures(&n.flows[slot])
 		s.rate, s.open = append(s.rate, -1), append(s.open, int32(i))
 		s.limit, s.scale = append(s.limit, limit), append(s.scale, scale)
 	}
@@ -125,14 +125,15 @@ func (n *Network) prepare() {
 // that nobody shares with it, and its scale: the progress for one byte on the
 // shared link that it loads most for the link's capacity. Two transfers that
 // meet on one link thus get equal parts of it, whatever else each crosses.
-func (n *Network) measures(p *Transfer) (limit, scale float64) {
+func (n *Network) measures(f *flow) (limit, scale float64) {
+	p := f.transfer
 	limit, scale = math.Inf(1), 1
 	if p.Cap > 0 {
 		limit = p.Cap
 	}
 	load := 0.0
-	for _, u := range p.Links {
-		l := &n.links[u.Link]
+	for i, u := range p.Links {
+		l := &n.links[f.links[i]]
 		if len(l.flows) == 1 {
 			limit = min(limit, l.capacity/u.Weight)
 		} else if x := u.Weight / l.capacity; p.own == nil && x > load {
@@ -140,7 +141,7 @@ func (n *Network) measures(p *Transfer) (limit, scale float64) {
 		}
 	}
 	for _, u := range p.own {
-		l := &n.links[u.Link]
+		l := &n.links[n.link(f.base+u.Link)]
 		if x := u.Weight / l.capacity; (u.several || len(l.flows) > 1) && x > load {
 			load, scale = x, 1/u.Weight
 		}
@@ -188,11 +189,13 @@ func (n *Network) freeze(level float64) {
 func (n *Network) release(f int32) {
 	s := &n.solver
 	rate, scale := s.rate[f], s.scale[f]
-	for _, u := range n.flows[s.flows[f]].transfer.Links {
-		if n.links[u.Link].mark != s.stamp {
+	of := &n.flows[s.flows[f]]
+	for k, u := range of.transfer.Links {
+		at := of.links[k]
+		if n.links[at].mark != s.stamp {
 			continue
 		}
-		i := s.place[u.Link]
+		i := s.place[at]
 		s.left[i] = max(s.left[i]-float64(u.Weight*rate), 0)
 		s.sum[i] -= float64(u.Weight * scale)
 		s.count[i]--
@@ -235,11 +238,9 @@ func fluidTime(left, rate float64) sim.Time {
 func (n *Network) reportComponent() {
 	s := &n.solver
 	for _, slot := range s.flows {
-		n.report(n.flows[slot].transfer.Links)
+		n.report(n.flows[slot].links)
 	}
-	for _, l := range s.links {
-		n.report([]LinkUse{{Link: l}})
-	}
+	n.report(s.links)
 }
 
 // scheduleWake makes sure that a wake-up is pending for the first end of a

@@ -2,12 +2,14 @@ package interconnect
 
 import (
 	"fmt"
+	"iter"
 
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
 )
 
-// LinkID is the index of a link in Topology.Links.
+// LinkID is the number of a link of a topology, from 0. The links of a domain are
+// numbered alike in every domain, those of the fabric come last.
 type LinkID int32
 
 // LinkKind says what a link is made of.
@@ -56,7 +58,6 @@ type Topology struct {
 	cfg    Config // with defaults; a node of it is an NVLink domain
 	given  Config // as given, with defaults
 	domain domainShape
-	links  []Link
 	fabric fabricShape
 }
 
@@ -69,12 +70,6 @@ func Build(c Config) (*Topology, error) {
 	given := c.withDefaults()
 	c, trays := given.byDomain()
 	t := &Topology{cfg: c, given: given, domain: newDomainShape(&c, trays)}
-	for d := range c.Nodes {
-		for i, l := range t.domain.links {
-			l.Name = fmt.Sprintf("node%d/%s", d*trays+t.domain.tray[i], l.Name)
-			t.links = append(t.links, l)
-		}
-	}
 	t.addFabric()
 	return t, nil
 }
@@ -87,8 +82,43 @@ func (t *Topology) Generation() *generation.Generation {
 	return generation.Of(t.given.ComputeCapability)
 }
 
-// Links returns all links, indexed by LinkID. The caller must not change them.
-func (t *Topology) Links() []Link { return t.links }
+// Links returns the number of links.
+func (t *Topology) Links() int { return int(t.Base(t.Domains())) + len(t.fabric.links) }
+
+// Base returns the first link of a domain.
+func (t *Topology) Base(domain int) LinkID { return LinkID(domain * len(t.domain.links)) }
+
+// Link returns a link with its name in the cluster.
+func (t *Topology) Link(id LinkID) Link {
+	l := *t.link(id)
+	if id < t.Base(t.Domains()) {
+		per := LinkID(len(t.domain.links))
+		l.Name = fmt.Sprintf("node%d/%s", int(id/per)*t.domain.trays+t.domain.tray[id%per], l.Name)
+	}
+	return l
+}
+
+// All returns every link with its name.
+func (t *Topology) All() iter.Seq2[LinkID, Link] {
+	return func(yield func(LinkID, Link) bool) {
+		for id := range LinkID(t.Links()) {
+			if !yield(id, t.Link(id)) {
+				return
+			}
+		}
+	}
+}
+
+// link returns a link as all domains have it.
+func (t *Topology) link(id LinkID) *Link {
+	if fabric := id - t.Base(t.Domains()); fabric >= 0 {
+		return &t.fabric.links[fabric]
+	}
+	return &t.domain.links[id%LinkID(len(t.domain.links))]
+}
+
+// Capacity returns the bytes a second that copies reach over a link.
+func (t *Topology) Capacity(id LinkID) float64 { return t.link(id).Capacity }
 
 // Devices returns the number of GPUs that a job sees in the whole cluster.
 // Devices are numbered node by node.
@@ -112,8 +142,3 @@ func (t *Topology) DomainOf(device int) int { return device / t.PerDomain() }
 
 // gpu returns the physical GPU of a device inside its domain.
 func (t *Topology) gpu(device int) int { return t.domain.visible[device%t.PerDomain()] }
-
-// global turns a link of the domain's shape into the link of one domain.
-func (t *Topology) global(domain int, l LinkID) LinkID {
-	return LinkID(domain*len(t.domain.links)) + l
-}

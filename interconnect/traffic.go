@@ -1,6 +1,6 @@
 package interconnect
 
-import "sort"
+import "slices"
 
 // Traffic is what an operation puts on links, scaled so that the bottleneck's
 // weight is 1.
@@ -12,52 +12,53 @@ type Traffic struct {
 	Bottleneck LinkID
 }
 
-// Traffic scales what one byte of an operation puts on links.
+// Traffic scales what one byte of an operation puts on links, in place.
 func (t *Topology) Traffic(uses []LinkUse) Traffic {
 	tr := Traffic{Uses: uses, Unit: 1, Bottleneck: none}
 	load := 0.0
 	for _, u := range uses {
-		if x := u.Weight / t.links[u.Link].Capacity; x > load {
+		if x := u.Weight / t.Capacity(u.Link); x > load {
 			load, tr.Unit, tr.Bottleneck = x, u.Weight, u.Link
 		}
 	}
-	if tr.Unit == 1 {
-		return tr
-	}
-	tr.Uses = make([]LinkUse, len(uses))
-	for i, u := range uses {
-		tr.Uses[i] = LinkUse{u.Link, u.Weight / tr.Unit}
+	if tr.Unit != 1 {
+		for i := range uses {
+			uses[i].Weight /= tr.Unit
+		}
 	}
 	return tr
 }
 
 // Loads sums up what several routes put on links.
 type Loads struct {
-	weight  []float64
+	weight  []float64 // by link
 	touched []LinkID
 }
 
 // NewLoads returns empty sums.
 func (t *Topology) NewLoads() *Loads {
-	return &Loads{weight: make([]float64, len(t.links))}
+	return &Loads{weight: make([]float64, t.Links())}
 }
 
-// Add adds links, with factor times their weights.
-func (a *Loads) Add(uses []LinkUse, factor float64) {
+// Add adds links that are numbered from base, with factor times their weights.
+func (a *Loads) Add(base LinkID, uses []LinkUse, factor float64) {
 	for _, u := range uses {
-		if a.weight[u.Link] == 0 {
-			a.touched = append(a.touched, u.Link)
+		l := base + u.Link
+		if a.weight[l] == 0 {
+			a.touched = append(a.touched, l)
 		}
-		a.weight[u.Link] += float64(u.Weight * factor)
+		a.weight[l] += float64(u.Weight * factor)
 	}
 }
 
-// Uses returns the sums in the order of the links.
-func (a *Loads) Uses() []LinkUse {
-	sort.Slice(a.touched, func(i, j int) bool { return a.touched[i] < a.touched[j] })
+// Take returns the sums in the order of the links and leaves the loads empty.
+func (a *Loads) Take() []LinkUse {
+	slices.Sort(a.touched)
 	out := make([]LinkUse, len(a.touched))
 	for i, l := range a.touched {
 		out[i] = LinkUse{l, a.weight[l]}
+		a.weight[l] = 0
 	}
+	a.touched = a.touched[:0]
 	return out
 }

@@ -17,9 +17,11 @@ type Transfer struct {
 	// protocol); 0 for none.
 	Cap float64
 	// Links are the links that it crosses, with the bytes of each for one byte
-	// of progress.
+	// of progress. They are numbered from the base with which it is started: 0, or
+	// the first link of the domain from which on a transfer for any domain runs.
 	Links []LinkUse
-	// Bottleneck is the link that limits it when it is alone; -1 without links.
+	// Bottleneck is the link that limits it when it is alone, numbered as Links
+	// are; -1 without links.
 	Bottleneck LinkID
 
 	rate float64 // progress in bytes a second when alone
@@ -42,7 +44,7 @@ func (t *Topology) Transfer(tr *Traffic, bytes int64, latency sim.Time, limit fl
 		Links: tr.Uses, Bottleneck: tr.Bottleneck, rate: math.Inf(1),
 	}
 	if tr.Bottleneck != none {
-		x.rate = t.links[tr.Bottleneck].Capacity
+		x.rate = t.Capacity(tr.Bottleneck)
 	}
 	if x.Cap > 0 && x.Cap < x.rate {
 		x.rate = x.Cap
@@ -73,26 +75,23 @@ func transferTime(bytes int64, rate float64) sim.Time {
 	return sim.TransferTime(bytes, max(rate, 1))
 }
 
-// Over returns the transfer with other links: those given, with the bytes of
-// each for one byte of progress. It is how one transfer stands for equal ones
-// that cross some of its links.
-func (x Transfer) Over(t *Topology, links []LinkUse) Transfer {
-	own := x.Links
-	if x.own != nil {
-		own = make([]LinkUse, len(x.own))
-		for i, u := range x.own {
-			own[i] = u.LinkUse
-		}
-	}
+// Over returns the transfer, whose links are numbered from base, with other links
+// numbered from 0: those given, with the bytes of each for one byte of progress. It
+// is how one transfer stands for equal ones that cross some of its links.
+func (x Transfer) Over(t *Topology, base LinkID, links []LinkUse) Transfer {
 	total := make(map[LinkID]float64, len(links))
 	for _, u := range links {
 		total[u.Link] = u.Weight
-		x.rate = min(x.rate, t.links[u.Link].Capacity/u.Weight)
+		x.rate = min(x.rate, t.Capacity(u.Link)/u.Weight)
 	}
-	x.own = make([]ownUse, len(own))
-	for i, u := range own {
+	x.own = make([]ownUse, len(x.Links))
+	for i, u := range x.Links {
+		u.Link += base
 		x.own[i] = ownUse{u, total[u.Link] > u.Weight*(1+1e-9)}
 	}
 	x.Links = links
+	if x.Bottleneck != none {
+		x.Bottleneck += base
+	}
 	return x
 }

@@ -13,9 +13,12 @@ type Utilisation struct {
 // now.
 func (n *Network) Utilisation() []Utilisation {
 	var all []Utilisation
-	for i := range n.links {
-		l := &n.links[i]
-		u := Utilisation{Link: LinkID(i), Bytes: l.bytes, Busy: l.busy}
+	for id, at := range n.linkAt {
+		if at == 0 {
+			continue
+		}
+		l := &n.links[at-1]
+		u := Utilisation{Link: LinkID(id), Bytes: l.bytes, Busy: l.busy}
 		if len(l.flows) > 0 {
 			u.Busy += n.engine.Now() - l.busySince
 		}

@@ -48,7 +48,7 @@ func (l *loader) checkSlowLinks(cfg *job.Config) {
 	if err != nil {
 		return // the job says so
 	}
-	l.owned("faults", cfg.Faults.ValidateLinks(t.Links()))
+	l.owned("faults", cfg.Faults.ValidateLinks(t))
 }
 
 func (l *loader) checkModel(cfg *job.Config) {

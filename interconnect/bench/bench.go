@@ -15,7 +15,7 @@ type Bench struct {
 	library  *nccl.Library
 	op       nccl.Op
 	group    *nccl.Communicator
-	others   []nccl.Plan // what runs beside it
+	others   []nccl.Call // what runs beside it
 }
 
 // New makes the group of a cluster's first ranks for a collective.
@@ -70,7 +70,7 @@ func (b *Bench) Run(ctx context.Context, sizes []int64) (*Table, error) {
 		Collective: b.op.String(), Ranks: b.group.Size(), Nodes: b.topology.Nodes(), Memory: b.group.MemoryBytes(b.op),
 	}
 	for _, bytes := range sizes {
-		p := b.group.Plan(b.op, bytes)
+		p := b.group.Call(b.op, bytes)
 		if p.Uncontended() > sim.Horizon {
 			return nil, b.tooLong(&p)
 		}
@@ -90,12 +90,12 @@ func (b *Bench) Run(ctx context.Context, sizes []int64) (*Table, error) {
 }
 
 // tooLong says that a plan, alone or beside others, takes too long.
-func (b *Bench) tooLong(p *nccl.Plan) error {
-	l := b.topology.Links()[p.Bottleneck]
+func (b *Bench) tooLong(p *nccl.Call) error {
+	l, _ := p.Limit(b.topology)
 	return fmt.Errorf("%v of %d bytes over %s takes %w; write a smaller size, or a cluster with a higher %s", p.Op, p.Message, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
 }
 
-func (b *Bench) row(p *nccl.Plan, time sim.Time) Row {
+func (b *Bench) row(p *nccl.Call, time sim.Time) Row {
 	r := Row{
 		Bytes: p.Message, Seconds: time.Seconds(), Time: time,
 		Algorithm: p.Algorithm.String(), Protocol: p.Protocol.String(), Channels: p.Channels,
@@ -109,11 +109,11 @@ func (b *Bench) row(p *nccl.Plan, time sim.Time) Row {
 }
 
 // limit says what limits a plan that is alone.
-func (b *Bench) limit(p *nccl.Plan) (link, by string) {
-	if p.Bottleneck < 0 {
+func (b *Bench) limit(p *nccl.Call) (link, by string) {
+	l, ok := p.Limit(b.topology)
+	if !ok {
 		return "", "latency"
 	}
-	l := b.topology.Links()[p.Bottleneck]
 	transfer := p.Uncontended() - p.Latency
 	switch {
 	case transfer < p.Latency:

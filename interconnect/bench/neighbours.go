@@ -33,6 +33,6 @@ func (b *Bench) Beside(text string) error {
 			return err
 		}
 	}
-	b.others = append(b.others, group.Plan(op, bytes))
+	b.others = append(b.others, group.Call(op, bytes))
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"trainsim/sim/gpu/generation"
 )
 
-func (c *Communicator) plan(op Op, bytes int64) Plan {
+func (c *shape) plan(op Op, bytes int64) *Plan {
 	n := len(c.devices)
 	p := newPlan(op, Ring, bytes, op.BusFactor(n))
 	if n < 2 || bytes <= 0 || c.settings.Model == "free" {
@@ -16,20 +16,20 @@ func (c *Communicator) plan(op Op, bytes int64) Plan {
 	}
 	switch {
 	case op == AllReduce && c.hierarchy != nil:
-		c.hierarchicalPlan(&p)
+		c.hierarchicalPlan(p)
 	case c.settings.Model == "ideal":
-		c.idealPlan(&p)
+		c.idealPlan(p)
 	case op == AllToAll || op == SendRecv:
-		c.exchangePlan(&p)
+		c.exchangePlan(p)
 	default:
-		c.ncclPlan(&p)
+		c.ncclPlan(p)
 	}
 	return p
 }
 
 // idealPlan runs a ring at the links' own latency and bandwidth: an all-reduce
 // of S bytes over p ranks takes 2(p-1)(alpha + S/(p*B)).
-func (c *Communicator) idealPlan(p *Plan) {
+func (c *shape) idealPlan(p *Plan) {
 	tr := c.trafficOf(p.Op, patternOf(p.Op), Simple)
 	p.Channels = 1
 	p.carry(c.t, &tr.Traffic, sim.Time(idealSteps(p.Op, len(c.devices)))*tr.hop, 0)
@@ -61,7 +61,7 @@ func idealSteps(op Op, n int) int {
 
 // ncclPlan chooses algorithm and protocol as NCCL does and takes the time that
 // the hardware was measured to take.
-func (c *Communicator) ncclPlan(p *Plan) {
+func (c *shape) ncclPlan(p *Plan) {
 	best, ok := c.tuner.choose(p.Op, p.Message)
 	if !ok {
 		c.idealPlan(p)
@@ -81,7 +81,7 @@ func (c *Communicator) ncclPlan(p *Plan) {
 }
 
 // callCost returns the time of one call alone on its links.
-func (c *Communicator) callCost(p *Plan, best *choice) cost {
+func (c *shape) callCost(p *Plan, best *choice) cost {
 	perf, bus := c.performance()
 	n := len(c.devices)
 	vol, k := p.Op.BusFactor(n), float64(idealSteps(p.Op, n))
@@ -104,7 +104,7 @@ func (c *Communicator) callCost(p *Plan, best *choice) cost {
 
 // pluginShare is how much of NCCL's latency of NVLink SHARP with trees comes from
 // the network's plugin: twice a step, up and down the tree.
-func (c *Communicator) pluginShare() float64 {
+func (c *shape) pluginShare() float64 {
 	return float64(4 * math.Floor(math.Log2(float64(len(c.groups)))) * c.pluginLatency())
 }
 
@@ -112,7 +112,7 @@ func (c *Communicator) pluginShare() float64 {
 // cover: trees, rings over several nodes, broadcasts. Where rings leave NVLink
 // inside a node, the machine's links limit it rather than NCCL's figure for
 // them.
-func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *generation.Fits, bus float64) cost {
+func (c *shape) estimatedCost(p *Plan, best *choice, perf *generation.Fits, bus float64) cost {
 	e := c.tuner.cell(p.Op, best.algorithm, best.protocol)
 	us := c.tuner.time(p.Op, best.algorithm, best.protocol, e, p.Message)
 	bw := float64(p.Message) / (1000 * (us - best.lat))
@@ -129,7 +129,7 @@ func (c *Communicator) estimatedCost(p *Plan, best *choice, perf *generation.Fit
 // performance returns the class of the communicator's hardware and the
 // bandwidth of its rings in GB/s: what NCCL counts where NVLink joins the
 // devices of a node, what the links give elsewhere.
-func (c *Communicator) performance() (*generation.Fits, float64) {
+func (c *shape) performance() (*generation.Fits, float64) {
 	if c.worst <= interconnect.PathNVB {
 		total, _ := c.intraRoom()
 		return &c.tuner.gen.NVLink.Fit, total
@@ -143,12 +143,12 @@ func (c *Communicator) performance() (*generation.Fits, float64) {
 		return class, 1
 	}
 	edge := tr.Unit / AllGather.BusFactor(len(c.devices)) // of the ring's bytes, on the bottleneck
-	return class, c.t.Links()[tr.Bottleneck].Capacity / edge / 1e9
+	return class, c.t.Capacity(tr.Bottleneck) / edge / 1e9
 }
 
 // channelLimit lowers a rate when the settings allow fewer channels than NCCL
 // would use: one channel moves at most what a channel of LL128 does.
-func (c *Communicator) channelLimit(p *Plan, rate float64) float64 {
+func (c *shape) channelLimit(p *Plan, rate float64) float64 {
 	if c.settings.MaxChannels == 0 {
 		return rate
 	}
@@ -157,7 +157,7 @@ func (c *Communicator) channelLimit(p *Plan, rate float64) float64 {
 }
 
 // exchangePlan is a set of point-to-point transfers at once.
-func (c *Communicator) exchangePlan(p *Plan) {
+func (c *shape) exchangePlan(p *Plan) {
 	tr := c.trafficOf(p.Op, patternOf(p.Op), Simple)
 	perf, bus := c.performance()
 	n := len(c.devices)
@@ -186,7 +186,7 @@ const netChannels = 8
 
 // p2pChannels is the number of channels of an exchange: the communicator's,
 // rounded up to a power of two.
-func (c *Communicator) p2pChannels() int {
+func (c *shape) p2pChannels() int {
 	n := 1
 	for n < c.tuner.channels {
 		n *= 2
@@ -195,7 +195,7 @@ func (c *Communicator) p2pChannels() int {
 }
 
 // callChannels is the number of channels of one call: small messages use fewer.
-func (c *Communicator) callChannels(a Algorithm, p Protocol, bytes int64) int {
+func (c *shape) callChannels(a Algorithm, p Protocol, bytes int64) int {
 	n, threads, threshold := c.tuner.channels, 512, 64
 	switch {
 	case a.sharp():
@@ -217,7 +217,7 @@ func (c *Communicator) callChannels(a Algorithm, p Protocol, bytes int64) int {
 }
 
 // nvlsChannels is the number of channels of NVLink SHARP.
-func (c *Communicator) nvlsChannels() int {
+func (c *shape) nvlsChannels() int {
 	if len(c.groups) == 1 {
 		return c.tuner.gen.NCCL.NVLS.ChannelsOneNode
 	}

@@ -71,7 +71,7 @@ func TestDomainRefuses(t *testing.T) {
 	_, err = apart.Communicator(AllReduce, First(4))
 	assert.NoError(t, err, "one tray has host memory between its GPUs")
 	p := apart.Send(0, 4, 1<<20)
-	assert.Equal(t, interconnect.LinkNIC, top.Links()[p.Bottleneck].Kind, "trays without NVLink reach each other over their cards")
+	assert.Equal(t, interconnect.LinkNIC, top.Link(p.Bottleneck).Kind, "trays without NVLink reach each other over their cards")
 }
 
 // What the network's plugin reports is added to every step between nodes, and
@@ -79,7 +79,7 @@ func TestDomainRefuses(t *testing.T) {
 func TestNetworkPlugin(t *testing.T) {
 	c := interconnect.Config{Nodes: 2, GPUsPerNode: 8, Kind: interconnect.NVSwitch, ComputeCapability: 90, NVLinks: 18, NVLinkBandwidth: 25e9, PCIeGen: 5,
 		GPUsPerSwitch: 1, NICs: 8, NICBandwidth: 50e9, CPU: "intel"}
-	plan := func(c interconnect.Config, op Op, algo string) Plan {
+	plan := func(c interconnect.Config, op Op, algo string) *Plan {
 		top := build(t, c)
 		cm := first(t, top, 16, Settings{Algo: []string{algo}, Proto: []string{"Simple"}})
 		return cm.Plan(op, 1<<30)

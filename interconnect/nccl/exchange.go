@@ -9,7 +9,7 @@ import (
 // every other. It returns the slowest hop. Pairs of different nodes are counted
 // by card and leaf switch instead of one by one, so that thousands of ranks
 // cost what their links cost.
-func (c *Communicator) addPairs(acc *interconnect.Loads, factor float64) sim.Time {
+func (c *shape) addPairs(acc *interconnect.Loads, factor float64) sim.Time {
 	share := factor / float64(len(c.devices)-1)
 	slowest := c.addLocalPairs(acc, share)
 	if len(c.groups) > 1 {
@@ -20,30 +20,66 @@ func (c *Communicator) addPairs(acc *interconnect.Loads, factor float64) sim.Tim
 
 // addShift adds a message from every rank to the next. It returns the slowest
 // hop.
-func (c *Communicator) addShift(acc *interconnect.Loads, factor float64) sim.Time {
+func (c *shape) addShift(acc *interconnect.Loads, factor float64) sim.Time {
 	var slowest sim.Time
 	for i, a := range c.devices {
 		way := c.t.Route(a, c.devices[(i+1)%len(c.devices)], c.level)
-		acc.Add(way.Uses, factor)
+		acc.Add(0, way.Uses, factor)
 		slowest = max(slowest, c.t.Latency(way.Uses))
 	}
 	return slowest
 }
 
-func (c *Communicator) addLocalPairs(acc *interconnect.Loads, share float64) sim.Time {
+// addLocalPairs adds the pairs inside nodes.
+func (c *shape) addLocalPairs(acc *interconnect.Loads, share float64) sim.Time {
 	var slowest sim.Time
 	for _, g := range c.groups {
-		for _, a := range g.devices {
-			for _, b := range g.devices {
-				if a != b {
-					way := c.t.Route(a, b, c.level)
-					acc.Add(way.Uses, share)
-					slowest = max(slowest, c.t.Latency(way.Uses))
-				}
-			}
+		if g.local == nil {
+			g.local = c.pairsOf(g.footprint)
+		}
+		for _, h := range g.local {
+			acc.Add(c.t.Base(g.domain), h.uses, share)
+			slowest = max(slowest, h.latency)
 		}
 	}
 	return slowest
+}
+
+func (c *shape) pairsOf(f *footprint) []hop {
+	var pairs []hop
+	devices := c.members(f)
+	for _, a := range devices {
+		for _, b := range devices {
+			if a != b {
+				pairs = append(pairs, c.hopOf(f.domain, c.t.Route(a, b, c.level).Uses))
+			}
+		}
+	}
+	return pairs
+}
+
+// remote is how a node's devices reach those of other nodes.
+type remote struct {
+	byCard  []int   // devices by their network card
+	ingress []hop   // by device, from the wire
+	egress  [][]hop // by device and card of another node, onto the wire
+	rail    [][]int // by device and rail: the card that it sends through
+}
+
+func (c *shape) remoteOf(f *footprint) *remote {
+	cards := c.t.Cards()
+	r := &remote{byCard: make([]int, cards)}
+	for _, d := range c.members(f) {
+		r.byCard[c.t.Card(d)]++
+		r.ingress = append(r.ingress, c.hopOf(f.domain, c.t.Ingress(d, c.t.Card(d))))
+		out, via := make([]hop, cards), make([]int, cards)
+		for card := range out {
+			via[card] = c.t.SendingCard(d, card)
+			out[card] = c.hopOf(f.domain, c.t.Egress(d, via[card]))
+		}
+		r.egress, r.rail = append(r.egress, out), append(r.rail, via)
+	}
+	return r
 }
 
 // census counts a communicator's devices by network card, in all and by leaf
@@ -53,48 +89,60 @@ type census struct {
 	byLeaf []int
 }
 
-func (c *Communicator) countDevices(devices []int) census {
-	s := census{byCard: make([]int, c.t.Cards()), byLeaf: make([]int, c.t.Leaves())}
-	for _, d := range devices {
-		card := c.t.Card(d)
-		s.byCard[card]++
-		if len(s.byLeaf) > 0 {
-			s.byLeaf[c.t.Leaf(c.t.DomainOf(d), card)]++
-		}
-	}
-	return s
+func (c *shape) newCensus() census {
+	return census{byCard: make([]int, c.t.Cards()), byLeaf: make([]int, c.t.Leaves())}
 }
 
-func (c *Communicator) addRemotePairs(acc *interconnect.Loads, share float64) sim.Time {
-	all := c.countDevices(c.devices)
-	for i := range c.groups {
-		g := &c.groups[i]
-		own := c.countDevices(g.devices)
-		remote := len(c.devices) - len(g.devices)
-		for _, d := range g.devices {
-			acc.Add(c.t.Ingress(d), share*float64(remote))
+// count adds the devices of a node.
+func (s *census) count(c *shape, g group) {
+	for card, n := range g.remote.byCard {
+		s.byCard[card] += n
+		if len(s.byLeaf) > 0 && n > 0 {
+			s.byLeaf[c.t.Leaf(g.domain, card)] += n
+		}
+	}
+}
+
+// addRemotePairs adds the pairs of different nodes.
+func (c *shape) addRemotePairs(acc *interconnect.Loads, share float64) sim.Time {
+	all := c.newCensus()
+	for _, g := range c.groups {
+		if g.remote == nil {
+			g.remote = c.remoteOf(g.footprint)
+		}
+		all.count(c, g)
+	}
+	for _, g := range c.groups {
+		base, elsewhere := c.t.Base(g.domain), len(c.devices)-len(g.places)
+		for i := range g.places {
+			acc.Add(base, g.remote.ingress[i].uses, share*float64(elsewhere))
 			for card := range all.byCard {
-				if n := all.byCard[card] - own.byCard[card]; n > 0 {
-					acc.Add(c.t.Egress(d, c.t.SendingCard(d, card)), share*float64(n))
+				if n := all.byCard[card] - g.remote.byCard[card]; n > 0 {
+					acc.Add(base, g.remote.egress[i][card].uses, share*float64(n))
 				}
 			}
 		}
-		c.addUplinks(acc, g, all, own, share)
+		c.addUplinks(acc, g, all, share)
 	}
-	a, b := c.groups[0].devices[0], c.groups[1].devices[0]
+	a, b := c.device(c.groups[0].domain, c.groups[0].places[0]), c.device(c.groups[1].domain, c.groups[1].places[0])
 	return c.t.Latency(c.t.Route(a, b, c.level).Uses)
 }
 
 // addUplinks adds the leaf switches' share of what a node sends to others.
-func (c *Communicator) addUplinks(acc *interconnect.Loads, g *group, all, own census, share float64) {
+func (c *shape) addUplinks(acc *interconnect.Loads, g group, all census, share float64) {
+	if len(all.byLeaf) == 0 {
+		return
+	}
+	own := c.newCensus()
+	own.count(c, g)
 	for leaf := range all.byLeaf {
 		n := all.byLeaf[leaf] - own.byLeaf[leaf]
 		if n == 0 {
 			continue
 		}
-		for _, d := range g.devices {
-			from := c.t.Leaf(g.node, c.t.SendingCard(d, c.t.Rail(leaf)))
-			acc.Add(c.t.Uplinks(from, leaf), share*float64(n))
+		for i := range g.places {
+			from := c.t.Leaf(g.domain, g.remote.rail[i][c.t.Rail(leaf)])
+			acc.Add(0, c.t.Uplinks(from, leaf), share*float64(n))
 		}
 	}
 }

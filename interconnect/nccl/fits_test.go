@@ -137,7 +137,7 @@ func TestUncontendedIsSimulated(t *testing.T) {
 	for _, op := range Ops() {
 		for _, bytes := range []int64{1, 1000, 1 << 20, 1 << 28} {
 			p := cm.Plan(op, bytes)
-			assert.Equal(t, p.Uncontended(), simulated(t, top, &p), "%v %d", op, bytes)
+			assert.Equal(t, p.Uncontended(), simulated(t, top, p), "%v %d", op, bytes)
 			assert.Greater(t, p.Uncontended(), sim.Time(0))
 		}
 	}

@@ -1,9 +1,11 @@
 package nccl
 
 import (
-	"sort"
+	"encoding/binary"
+	"slices"
 
 	"trainsim/interconnect"
+	"trainsim/sim"
 )
 
 // none marks an absent card, device or link.
@@ -11,48 +13,96 @@ const none = -1
 
 // group is the part of a communicator that is in one node.
 type group struct {
-	node    int
-	devices []int // in ring order
-	cards   []int // nearest network cards of its devices, in order
+	domain int
+	*footprint
 }
 
-// makeGroups splits the devices by node, nodes in order.
-func (c *Communicator) makeGroups() {
-	sorted := append([]int(nil), c.devices...)
-	sort.Ints(sorted)
-	for _, d := range sorted {
-		node := c.t.DomainOf(d)
-		if len(c.groups) == 0 || c.groups[len(c.groups)-1].node != node {
-			c.groups = append(c.groups, group{node: node})
+// footprint is where in its domain a communicator has devices. Nodes in which
+// they are on the same places share it, and with it what only depends on that.
+type footprint struct {
+	domain int      // of the first group that has it
+	places []int    // of the devices in the domain, in ring order
+	cards  []int    // nearest network cards of the devices, in order
+	chains []*chain // by ring over several nodes
+	remote *remote  // of an exchange; nil until used
+	local  []hop    // between all pairs, of an exchange; nil until used
+}
+
+// hop is a way between neighbours with its links, numbered from the domain's
+// first.
+type hop struct {
+	uses    []interconnect.LinkUse
+	latency sim.Time
+}
+
+// makeGroups splits the devices by node, nodes in order. A device twice is an
+// error.
+func (c *shape) makeGroups() error {
+	sorted := slices.Sorted(slices.Values(c.devices))
+	known := make(map[string]*footprint)
+	var key []byte
+	c.smallest = len(sorted)
+	for first := 0; first < len(sorted); {
+		domain := c.t.DomainOf(sorted[first])
+		key = key[:0]
+		next := first
+		for ; next < len(sorted) && c.t.DomainOf(sorted[next]) == domain; next++ {
+			if next > first && sorted[next] == sorted[next-1] {
+				return c.twice(sorted[next])
+			}
+			key = binary.AppendUvarint(key, uint64(c.place(sorted[next])))
 		}
-		g := &c.groups[len(c.groups)-1]
-		g.devices = append(g.devices, d)
+		f := known[string(key)]
+		if f == nil {
+			f = c.newFootprint(domain, sorted[first:next])
+			known[string(key)] = f
+		}
+		c.groups = append(c.groups, group{domain, f})
+		c.largest, c.smallest = max(c.largest, next-first), min(c.smallest, next-first)
+		first = next
 	}
-	c.smallest = len(c.devices)
-	for i := range c.groups {
-		g := &c.groups[i]
-		c.largest, c.smallest = max(c.largest, len(g.devices)), min(c.smallest, len(g.devices))
-		g.cards = c.cardsOf(g.devices)
-	}
+	return nil
 }
 
-// cardsOf returns the distinct nearest cards of devices, in order.
-func (c *Communicator) cardsOf(devices []int) []int {
-	var cards []int
-	seen := make(map[int]bool)
+// place returns a device's place in its domain.
+func (c *shape) place(device int) int { return device % c.t.PerDomain() }
+
+// device returns the device of a group at a place.
+func (c *shape) device(domain, place int) int { return domain*c.t.PerDomain() + place }
+
+func (c *shape) newFootprint(domain int, devices []int) *footprint {
+	f := &footprint{domain: domain}
 	for _, d := range devices {
-		if nic := c.t.Card(d); nic != none && !seen[nic] {
-			seen[nic] = true
-			cards = append(cards, nic)
+		f.places = append(f.places, c.place(d))
+		if card := c.t.Card(d); card != none && !slices.Contains(f.cards, card) {
+			f.cards = append(f.cards, card)
 		}
 	}
-	sort.Ints(cards)
-	return cards
+	slices.Sort(f.cards)
+	return f
+}
+
+// members returns the devices of a footprint's first group, in ring order.
+func (c *shape) members(f *footprint) []int {
+	devices := make([]int, len(f.places))
+	for i, p := range f.places {
+		devices[i] = c.device(f.domain, p)
+	}
+	return devices
+}
+
+// hopOf numbers links inside a domain from its first.
+func (c *shape) hopOf(domain int, uses []interconnect.LinkUse) hop {
+	h := hop{uses: uses, latency: c.t.Latency(uses)}
+	for i := range uses {
+		uses[i].Link -= c.t.Base(domain)
+	}
+	return h
 }
 
 // cards is the number of rings that can leave every node through a card of
 // their own.
-func (c *Communicator) cards() int {
+func (c *shape) cards() int {
 	n := len(c.groups[0].cards)
 	for _, g := range c.groups {
 		n = min(n, len(g.cards))
@@ -61,7 +111,7 @@ func (c *Communicator) cards() int {
 }
 
 // nicPath is the farthest way from a device to its card.
-func (c *Communicator) nicPath() interconnect.PathType {
+func (c *shape) nicPath() interconnect.PathType {
 	worst := interconnect.PathSelf
 	if len(c.groups) == 1 {
 		return worst
@@ -73,7 +123,7 @@ func (c *Communicator) nicPath() interconnect.PathType {
 }
 
 // severalTrays says whether devices are in several machines of their domains.
-func (c *Communicator) severalTrays(devices []int) bool {
+func (c *shape) severalTrays(devices []int) bool {
 	for _, d := range devices {
 		if c.t.TrayOf(d) != c.t.TrayOf(devices[0]) {
 			return true
@@ -84,24 +134,10 @@ func (c *Communicator) severalTrays(devices []int) bool {
 
 // hopType is the class of the way between two devices of a node, as NCCL uses
 // it: through host memory where peer-to-peer copies are not allowed.
-func (c *Communicator) hopType(a, b int) interconnect.PathType {
+func (c *shape) hopType(a, b int) interconnect.PathType {
 	kind := c.t.PathType(a, b)
 	if kind > c.level {
 		return max(kind, interconnect.PathPHB)
 	}
 	return kind
-}
-
-// worstHop is the farthest hop of the rings inside nodes.
-func (c *Communicator) worstHop() interconnect.PathType {
-	worst := interconnect.PathSelf
-	for _, r := range c.rings {
-		for i, a := range r.order {
-			b := r.order[(i+1)%len(r.order)]
-			if a != b && c.t.DomainOf(a) == c.t.DomainOf(b) {
-				worst = max(worst, c.hopType(a, b))
-			}
-		}
-	}
-	return worst
 }

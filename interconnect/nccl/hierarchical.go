@@ -27,13 +27,14 @@ func (s *Settings) wantsHierarchy() bool {
 
 // newHierarchy splits a communicator into its domains; nil where there is only
 // one, or where they differ in size, and NCCL's own algorithms have to do.
-func (c *Communicator) newHierarchy() (*hierarchy, error) {
+func (c *shape) newHierarchy() (*hierarchy, error) {
 	domains := c.domains()
 	if len(domains) < 2 {
 		return nil, nil
 	}
-	plain := &Library{t: c.t, settings: *c.settings}
-	plain.settings.Algo = nil
+	settings := *c.settings
+	settings.Algo = nil
+	plain := newLibrary(c.t, settings)
 	h := &hierarchy{}
 	across := make([][]int, len(domains[0]))
 	for _, d := range domains {
@@ -63,51 +64,57 @@ func (h *hierarchy) join(to *[]*Communicator, l *Library, devices []int) error {
 
 // domains returns the devices by NVLink island, or by node where NVLink joins
 // whole nodes.
-func (c *Communicator) domains() [][]int {
+func (c *shape) domains() [][]int {
 	var out [][]int
 	for _, g := range c.groups {
-		out = append(out, c.t.Islands(g.devices)...)
+		devices := make([]int, len(g.places))
+		for i, place := range g.places {
+			devices[i] = c.device(g.domain, place)
+		}
+		out = append(out, c.t.Islands(devices)...)
 	}
 	return out
 }
 
 // hierarchicalPlan adds up the phases: they follow one another, so their times
 // do, and each link carries the bytes of every phase.
-func (c *Communicator) hierarchicalPlan(p *Plan) {
+func (c *shape) hierarchicalPlan(p *Plan) {
 	p.Algorithm = Hierarchical
 	part := max(p.Message/int64(len(c.hierarchy.across)), 1)
-	acc := c.t.NewLoads()
+	all, own := c.lib.loads(), c.lib.loads()
+	defer c.lib.giveBack(all)
+	defer c.lib.giveBack(own)
 	seconds := 0.0
 	var latency sim.Time
 	phase := func(op Op, comms []*Communicator, bytes int64) {
-		var slowest Plan
-		own := c.t.NewLoads()
+		slowest := &Plan{}
 		for _, cm := range comms {
 			q := cm.Plan(op, bytes)
 			p.Channels = max(p.Channels, q.Channels)
 			if q.Uncontended() >= slowest.Uncontended() {
 				slowest = q
 			}
-			own.Add(q.Links, float64(q.Bytes))
+			own.Add(cm.base, q.Links, float64(q.Bytes))
 		}
 		p.Protocol = slowest.Protocol
 		latency += slowest.Latency
-		seconds += max(bottleneckTime(c.t.Links(), own.Uses()), (slowest.Uncontended() - slowest.Latency).Seconds())
-		acc.Add(own.Uses(), 1/float64(p.Message))
+		carried := own.Take()
+		seconds += max(bottleneckTime(c.t, carried), (slowest.Uncontended() - slowest.Latency).Seconds())
+		all.Add(0, carried, 1/float64(p.Message))
 	}
 	phase(ReduceScatter, c.hierarchy.inside, p.Message)
 	phase(AllReduce, c.hierarchy.across, part)
 	phase(AllGather, c.hierarchy.inside, p.Message)
-	tr := c.t.Traffic(acc.Uses())
+	tr := c.t.Traffic(all.Take())
 	p.carry(c.t, &tr, latency, float64(p.Message)/seconds)
 }
 
 // bottleneckTime returns the seconds that bytes on links take at least; the
 // weights are bytes.
-func bottleneckTime(links []interconnect.Link, uses []interconnect.LinkUse) float64 {
+func bottleneckTime(t *interconnect.Topology, uses []interconnect.LinkUse) float64 {
 	worst := 0.0
 	for _, u := range uses {
-		worst = max(worst, u.Weight/links[u.Link].Capacity)
+		worst = max(worst, u.Weight/t.Capacity(u.Link))
 	}
 	return worst
 }

@@ -4,7 +4,7 @@ import "trainsim/interconnect"
 
 // evenIslands returns the islands of a node's devices when there are at least
 // two, all of one size above 1, and each a full mesh; else nil.
-func (c *Communicator) evenIslands(devices []int) [][]int {
+func (c *shape) evenIslands(devices []int) [][]int {
 	if c.t.Switched() || c.level < interconnect.PathNVL {
 		return nil
 	}
@@ -20,7 +20,7 @@ func (c *Communicator) evenIslands(devices []int) [][]int {
 	return islands
 }
 
-func (c *Communicator) meshed(devices []int) bool {
+func (c *shape) meshed(devices []int) bool {
 	for _, a := range devices {
 		for _, b := range devices {
 			if a != b && c.t.NVLinks(a, b) == 0 {
@@ -46,8 +46,8 @@ func islandOrder(islands [][]int, first, r int) []int {
 }
 
 // islandRings makes as many rings over a node's islands as each has devices.
-func (c *Communicator) islandRings(g *group) bool {
-	islands := c.evenIslands(g.devices)
+func (c *shape) islandRings(devices []int) bool {
+	islands := c.evenIslands(devices)
 	if islands == nil {
 		return false
 	}
@@ -61,14 +61,14 @@ func (c *Communicator) islandRings(g *group) bool {
 	}
 	size := len(islands[0])
 	for r := range size {
-		c.rings = append(c.rings, ring{order: islandOrder(sorted, 0, r), share: 1 / float64(size)})
+		c.rings = append(c.rings, c.closed(islandOrder(sorted, 0, r), 1/float64(size)))
 	}
 	return true
 }
 
 // islandChain is a ring's way through a node of islands from the device at
 // which it enters; nil where there are none.
-func (c *Communicator) islandChain(devices []int, start int) []int {
+func (c *shape) islandChain(devices []int, start int) []int {
 	islands := c.evenIslands(devices)
 	for i, members := range islands {
 		for r, d := range members {

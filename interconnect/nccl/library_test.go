@@ -15,7 +15,7 @@ func TestP2PLevels(t *testing.T) {
 	top := build(t, interconnect.Config{GPUsPerNode: 8, GPUsPerSwitch: 2, GPUsPerUpperSwitch: 4, Kind: interconnect.NVLinkPairs, NVLinks: 4, NVLinkBandwidth: 14e9})
 	hosted := func(a, b int, s Settings) bool {
 		for _, u := range top.Route(a, b, library(t, top, s).p2pLevel(8)).Uses {
-			if top.Links()[u.Link].Kind == interconnect.LinkMemory {
+			if top.Link(u.Link).Kind == interconnect.LinkMemory {
 				assert.Equal(t, 2.0, u.Weight, "written and read")
 				return true
 			}
@@ -76,7 +76,7 @@ func simulated(t *testing.T, top *interconnect.Topology, p *Plan) sim.Time {
 		engine sim.Engine
 		end    ender
 	)
-	interconnect.NewNetwork(&engine, top).Start(&p.Transfer, engine.Register(&end), 0, 0)
+	interconnect.NewNetwork(&engine, top).Start(&p.Transfer, 0, engine.Register(&end), 0, 0)
 	require.NoError(t, engine.Run(context.Background()))
 	return end.at
 }

@@ -1,5 +1,7 @@
 package nccl
 
+import "slices"
+
 import "trainsim/interconnect"
 
 // MemoryBytes returns the device memory that NCCL holds on each GPU for this
@@ -8,7 +10,7 @@ import "trainsim/interconnect"
 // for each channel of a ring), NVLink SHARP's, and those of point-to-point
 // exchanges with every peer. A single rank and copies through host memory need
 // none.
-func (c *Communicator) MemoryBytes(ops ...Op) int64 {
+func (c *shape) MemoryBytes(ops ...Op) int64 {
 	if len(c.devices) < 2 {
 		return 0
 	}
@@ -37,7 +39,7 @@ func (c *Communicator) MemoryBytes(ops ...Op) int64 {
 }
 
 // usesSharp says whether NCCL takes NVLink SHARP for an operation at some size.
-func (c *Communicator) usesSharp(op Op) bool {
+func (c *shape) usesSharp(op Op) bool {
 	for bytes := int64(1 << 20); bytes <= 1<<34; bytes *= 4 {
 		if best, ok := c.tuner.choose(op, bytes); ok && (best.algorithm.sharp()) {
 			return true
@@ -47,7 +49,7 @@ func (c *Communicator) usesSharp(op Op) bool {
 }
 
 // simpleBuffer is the Simple protocol's buffer of a connection.
-func (c *Communicator) simpleBuffer() int64 {
+func (c *shape) simpleBuffer() int64 {
 	if c.settings.BuffSize > 0 {
 		return int64(c.settings.BuffSize)
 	}
@@ -62,18 +64,18 @@ const (
 
 // arriving and sending are what a connection over peer-to-peer copies takes on
 // its receiver and on its sender.
-func (c *Communicator) arriving() int64 {
+func (c *shape) arriving() int64 {
 	return roundUp(headBytes + lowLatencyBuffers + c.simpleBuffer())
 }
 
-func (c *Communicator) sending() int64 { return roundUp(headBytes) }
+func (c *shape) sending() int64 { return roundUp(headBytes) }
 
 func roundUp(n int64) int64 { return (n + granularity - 1) / granularity * granularity }
 
 // ringMemory is that of the rings: a connection in and one out for each
 // channel. On several nodes some channels leave through the network, whose
 // senders hold buffers too.
-func (c *Communicator) ringMemory() int64 {
+func (c *shape) ringMemory() int64 {
 	channels := int64(c.tuner.channels)
 	if c.worst > c.level && len(c.groups) == 1 {
 		return 0
@@ -92,7 +94,7 @@ func (c *Communicator) ringMemory() int64 {
 // exchangeMemory is that of point-to-point connections with every peer, on the
 // channels that NCCL gives a peer; between nodes all peers share one pool a
 // direction.
-func (c *Communicator) exchangeMemory() int64 {
+func (c *shape) exchangeMemory() int64 {
 	local := int64(c.largest - 1)
 	sum := local * c.peerChannels() * (c.arriving() + c.sending())
 	if len(c.groups) > 1 {
@@ -107,16 +109,17 @@ func (c *Communicator) exchangeMemory() int64 {
 // peerChannels is the number of channels for one peer: two for each NVLink of
 // the pair, up to all; two over PCIe. Across nodes that NVSwitches join they are
 // halved until all peers fit into one round of the channels.
-func (c *Communicator) peerChannels() int64 {
+func (c *shape) peerChannels() int64 {
 	if c.worst > interconnect.PathNVB || c.largest < 2 {
 		return 2
 	}
-	g := c.groups[0]
-	want, n := 2*c.t.NVLinksVia(g.devices[0], g.devices[1]), 1
+	several := slices.IndexFunc(c.groups, func(g group) bool { return len(g.places) > 1 })
+	devices := c.members(c.groups[several].footprint)
+	want, n := 2*c.t.NVLinksVia(devices[0], devices[1]), 1
 	for n < want && n < c.p2pChannels() {
 		n *= 2
 	}
-	if c.severalTrays(g.devices) {
+	if c.severalTrays(devices) {
 		for n > 1 && n*(c.largest-1) > c.p2pChannels() {
 			n /= 2
 		}

@@ -33,7 +33,7 @@ type tourCosts struct {
 }
 
 // hopCosts returns the costs between devices of one node. The tour closes.
-func (c *Communicator) hopCosts(devices []int) tourCosts {
+func (c *shape) hopCosts(devices []int) tourCosts {
 	n := len(devices)
 	t := tourCosts{hop: make([][]int64, n), end: make([]int64, n)}
 	for i := range devices {

@@ -20,8 +20,8 @@ type Plan struct {
 }
 
 // newPlan is a plan that takes no time.
-func newPlan(op Op, a Algorithm, bytes int64, busFactor float64) Plan {
-	p := Plan{Op: op, Algorithm: a, Protocol: Simple, Message: bytes, BusFactor: busFactor}
+func newPlan(op Op, a Algorithm, bytes int64, busFactor float64) *Plan {
+	p := &Plan{Op: op, Algorithm: a, Protocol: Simple, Message: bytes, BusFactor: busFactor}
 	p.Bottleneck = -1
 	return p
 }
@@ -32,10 +32,11 @@ func (p *Plan) carry(t *interconnect.Topology, tr *interconnect.Traffic, latency
 	p.Transfer = t.Transfer(tr, p.Message, latency, limit)
 }
 
-// Over returns the plan with other links, see Transfer.Over.
-func (p Plan) Over(t *interconnect.Topology, links []interconnect.LinkUse) Plan {
-	p.Transfer = p.Transfer.Over(t, links)
-	return p
+// Over returns the call with other links, numbered from 0, see Transfer.Over.
+func (c Call) Over(t *interconnect.Topology, links []interconnect.LinkUse) Call {
+	p := *c.Plan
+	p.Transfer = p.Transfer.Over(t, c.Base, links)
+	return Call{&p, 0}
 }
 
 // MemoryBytes returns how many bytes each rank's device memory reads and writes

@@ -40,7 +40,7 @@ func (t *tuner) duplicate(channels int, speed float64) (int, float64) {
 }
 
 // newTuner gathers what NCCL's tuning needs to know about a communicator.
-func (c *Communicator) newTuner() *tuner {
+func (c *shape) newTuner() *tuner {
 	cfg := c.t.Config()
 	t := &tuner{
 		ranks: len(c.devices), nodes: len(c.groups), gen: c.t.Generation(),
@@ -58,7 +58,7 @@ func (c *Communicator) newTuner() *tuner {
 }
 
 // allow applies the lists of algorithms and protocols of the settings.
-func (c *Communicator) allow(t *tuner) {
+func (c *shape) allow(t *tuner) {
 	if len(c.settings.Algo) > 0 {
 		allowed := [numAlgorithms]bool{}
 		for _, name := range c.settings.Algo {
@@ -80,7 +80,7 @@ func (c *Communicator) allow(t *tuner) {
 }
 
 // ringGraph is the graph that NCCL finds for rings.
-func (c *Communicator) ringGraph(t *tuner) graph {
+func (c *shape) ringGraph(t *tuner) graph {
 	var channels int
 	var speed float64
 	if t.nodes == 1 {
@@ -98,7 +98,7 @@ func (c *Communicator) ringGraph(t *tuner) graph {
 }
 
 // pluginLatency is what the network's plugin reports to NCCL, in microseconds.
-func (c *Communicator) pluginLatency() float64 {
+func (c *shape) pluginLatency() float64 {
 	if len(c.groups) == 1 {
 		return 0
 	}
@@ -107,7 +107,7 @@ func (c *Communicator) pluginLatency() float64 {
 
 // intraRoom returns the bandwidth of a node's rings in NCCL's terms and how
 // many rings of a speed fit.
-func (c *Communicator) intraRoom() (total float64, fits func(float64) int) {
+func (c *shape) intraRoom() (total float64, fits func(float64) int) {
 	fits = func(s float64) int { return int(total/s + 1e-9) }
 	per := c.t.Generation().NCCL.NVLinkSpeed
 	switch {
@@ -124,7 +124,7 @@ func (c *Communicator) intraRoom() (total float64, fits func(float64) int) {
 
 // netGraph is the graph over several nodes: a channel for each card, at the
 // fastest speed that the cards and the nodes' inside have room for.
-func (c *Communicator) netGraph() (int, float64) {
+func (c *shape) netGraph() (int, float64) {
 	speeds := c.t.Generation().NCCL.SpeedsNodes
 	cards := c.cards()
 	wire := min(float64(c.t.Config().NICBandwidth)/1e9, ncclPCIe(c.t.Config()))
@@ -160,7 +160,7 @@ func ncclPCIe(cfg *interconnect.Config) float64 {
 
 // pcieSpeed is the bandwidth that NCCL counts for the slowest hop of a ring
 // that leaves NVLink.
-func (c *Communicator) pcieSpeed() float64 {
+func (c *shape) pcieSpeed() float64 {
 	cfg := c.t.Config()
 	bw := ncclPCIe(cfg)
 	if c.worst == interconnect.PathPHB && isIntel(cfg) {
@@ -173,7 +173,7 @@ func (c *Communicator) pcieSpeed() float64 {
 }
 
 // channelCount is the number of channels of the communicator.
-func (c *Communicator) channelCount(t *tuner, g graph) int {
+func (c *shape) channelCount(t *tuner, g graph) int {
 	n := min(2*g.channels, maxChannels)
 	if t.gen.NCCL.DoublesNodeChannels && t.nodes > 1 && g.intra > 45 && n < 16 {
 		n *= 2
@@ -191,7 +191,7 @@ func (c *Communicator) channelCount(t *tuner, g graph) int {
 const maxHeads = 32
 
 // addNVLS adds the graphs of NVLink SHARP: one head for each GPU of a node.
-func (t *tuner) addNVLS(c *Communicator) {
+func (t *tuner) addNVLS(c *shape) {
 	if !t.gen.NCCL.NVLS.Supported || c.level < interconnect.PathNVL || !c.t.Switched() || c.largest < 2 || c.largest != c.smallest {
 		return
 	}

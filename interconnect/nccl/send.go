@@ -6,7 +6,8 @@ import (
 	"trainsim/sim/gpu/generation"
 )
 
-// sendKey names what the route of a message depends on.
+// sendKey names what the route of a message depends on: the devices, moved by
+// whole domains.
 type sendKey struct {
 	from, to int32
 }
@@ -17,17 +18,45 @@ type sendWay struct {
 	latency float64               // microseconds
 	direct  *generation.DirectFit // nil where the links alone take time
 	bus     float64               // GB/s
+	plans   map[int64]*Plan       // by bytes
 }
 
-// Send returns the plan of a point-to-point message between devices, as ncclSend
-// and ncclRecv carry it out. Routes are cached.
-func (l *Library) Send(from, to int, bytes int64) Plan {
+// Send returns a point-to-point message between devices, as ncclSend and ncclRecv
+// carry it out. Routes and plans are cached, and shared by pairs on the same
+// places of other domains.
+func (l *Library) Send(from, to int, bytes int64) Call {
+	if from == to || bytes <= 0 || l.settings.Model == "free" {
+		return Call{l.newMessage(bytes), 0}
+	}
+	shift := l.shift([]int{from, to})
+	if l.t.Leaves() > 0 && l.t.TrayOf(from) != l.t.TrayOf(to) {
+		shift = 0 // trays that peer-to-peer copies do not join reach each other over leaf switches
+	}
+	first := shift * l.t.PerDomain()
+	key := sendKey{int32(from - first), int32(to - first)}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.sends[key]
+	if w == nil {
+		w = l.newSendWay(int(key.from), int(key.to))
+		l.sends[key] = w
+	}
+	p := w.plans[bytes]
+	if p == nil {
+		p = l.sendPlan(w, bytes)
+		w.plans[bytes] = p
+	}
+	return Call{p, l.t.Base(shift)}
+}
+
+func (l *Library) newMessage(bytes int64) *Plan {
 	p := newPlan(SendRecv, Direct, bytes, 1)
 	p.Channels = 1
-	if from == to || bytes <= 0 || l.settings.Model == "free" {
-		return p
-	}
-	w := l.sendWay(sendKey{int32(from), int32(to)})
+	return p
+}
+
+func (l *Library) sendPlan(w *sendWay, bytes int64) *Plan {
+	p := l.newMessage(bytes)
 	if w.direct == nil {
 		p.carry(l.t, &w.traffic, sim.FromSeconds(w.latency*1e-6), 0)
 		return p
@@ -37,22 +66,10 @@ func (l *Library) Send(from, to int, bytes int64) Plan {
 	return p
 }
 
-// sendWay returns the cached route of a message.
-func (l *Library) sendWay(key sendKey) *sendWay {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if w := l.sends[key]; w != nil {
-		return w
-	}
-	w := l.newSendWay(int(key.from), int(key.to))
-	l.sends[key] = w
-	return w
-}
-
 func (l *Library) newSendWay(from, to int) *sendWay {
 	level := l.p2pLevel(l.t.PerDomain())
 	r := l.t.Route(from, to, level)
-	w := &sendWay{traffic: l.t.Traffic(r.Uses)}
+	w := &sendWay{traffic: l.t.Traffic(r.Uses), plans: make(map[int64]*Plan)}
 	if l.settings.Model == "ideal" {
 		w.latency = l.t.Latency(r.Uses).Microseconds()
 		return w
@@ -71,7 +88,7 @@ func (l *Library) newSendWay(from, to int) *sendWay {
 		if l.t.PathType(from, to) > level {
 			d.Share = l.t.Config().HostCopyEfficiency
 		}
-		bottleneck := l.t.Links()[w.traffic.Bottleneck].Capacity / w.traffic.Unit / 1e9
+		bottleneck := l.t.Capacity(w.traffic.Bottleneck) / w.traffic.Unit / 1e9
 		w.direct, w.bus = &d, min(bottleneck, peerRate/d.Share)
 	}
 	return w

@@ -20,10 +20,11 @@ const avoided = int64(1) << 50
 // WidestRing returns the order of a node's devices whose slowest hop is the
 // fastest found: one of NCCL's rings, which use all links together and single
 // ones as they come, or one that keeps off slow hops.
-func (c *Communicator) WidestRing() (order []int, slowest Hop) {
+func (c *shape) WidestRing() (order []int, slowest Hop) {
 	for _, r := range c.rings {
-		if h := c.slowestHop(r.order); order == nil || h.BytesPerSec > slowest.BytesPerSec {
-			order, slowest = r.order, h
+		devices := r.parts[0].devices
+		if h := c.slowestHop(devices); order == nil || h.BytesPerSec > slowest.BytesPerSec {
+			order, slowest = devices, h
 		}
 	}
 	for _, rate := range c.hopRates() {
@@ -39,7 +40,7 @@ func (c *Communicator) WidestRing() (order []int, slowest Hop) {
 }
 
 // slowestHop returns the first of the slowest hops of a ring.
-func (c *Communicator) slowestHop(order []int) (slowest Hop) {
+func (c *shape) slowestHop(order []int) (slowest Hop) {
 	for i, a := range order {
 		h := c.hopBetween(a, order[(i+1)%len(order)])
 		if len(order) > 1 && (i == 0 || h.BytesPerSec < slowest.BytesPerSec) {
@@ -51,7 +52,7 @@ func (c *Communicator) slowestHop(order []int) (slowest Hop) {
 
 // hopRates returns the rates of the hops between the devices, each once, the
 // fastest first.
-func (c *Communicator) hopRates() []float64 {
+func (c *shape) hopRates() []float64 {
 	var rates []float64
 	for i, a := range c.devices {
 		for _, b := range c.devices[:i] {
@@ -64,7 +65,7 @@ func (c *Communicator) hopRates() []float64 {
 }
 
 // costsAbove returns the costs of a tour that keeps off hops below a rate.
-func (c *Communicator) costsAbove(rate float64) tourCosts {
+func (c *shape) costsAbove(rate float64) tourCosts {
 	t := c.hopCosts(c.devices)
 	for i, a := range c.devices {
 		for j, b := range c.devices {
@@ -80,13 +81,13 @@ func (c *Communicator) costsAbove(rate float64) tourCosts {
 }
 
 // hopBetween returns the way between two devices of one node as NCCL uses it.
-func (c *Communicator) hopBetween(a, b int) Hop {
+func (c *shape) hopBetween(a, b int) Hop {
 	h := Hop{From: a, To: b, Cell: interconnect.Cell{Type: c.t.PathType(a, b)}}
 	if h.Cell.Type == interconnect.PathNVL {
 		h.Cell.Links = c.t.NVLinks(a, b)
 	}
 	for i, u := range c.t.Route(a, b, c.lib.p2pLevel(c.t.PerDomain())).Uses {
-		if x := c.t.Links()[u.Link].Capacity / u.Weight; i == 0 || x < h.BytesPerSec {
+		if x := c.t.Capacity(u.Link) / u.Weight; i == 0 || x < h.BytesPerSec {
 			h.BytesPerSec = x
 		}
 	}

@@ -92,22 +92,26 @@ func (f *Faults) Validate(ranks int) error {
 	return nil
 }
 
-// ValidateLinks returns which fault names no link of the cluster that has these.
-func (f *Faults) ValidateLinks(links []interconnect.Link) error {
+// ValidateLinks returns which fault names no link of the cluster.
+func (f *Faults) ValidateLinks(t *interconnect.Topology) error {
 	for _, text := range f.Links {
 		x, err := ParseFault(text)
 		if err != nil {
 			return input.Bad("slow_links", "%v", err)
 		}
-		if !slices.ContainsFunc(links, func(l interconnect.Link) bool { return x.Concerns(l.Name) }) {
-			return input.Bad("slow_links", "the cluster has no link %q; write one of its links, such as %s", x.Name, nearestLinks(links, x.Name))
+		known := false
+		for _, l := range t.All() {
+			known = known || x.Concerns(l.Name)
+		}
+		if !known {
+			return input.Bad("slow_links", "the cluster has no link %q; write one of its links, such as %s", x.Name, nearestLinks(t, x.Name))
 		}
 	}
 	return nil
 }
 
 // nearestLinks names links whose names begin and end like name.
-func nearestLinks(links []interconnect.Link, name string) string {
+func nearestLinks(t *interconnect.Topology, name string) string {
 	common := func(a string) int {
 		n := 0
 		for n < len(a) && n < len(name) && a[n] == name[n] {
@@ -119,9 +123,9 @@ func nearestLinks(links []interconnect.Link, name string) string {
 		}
 		return n + m
 	}
-	names := make([]string, len(links))
-	for i, l := range links {
-		names[i] = l.Name
+	var names []string
+	for _, l := range t.All() {
+		names = append(names, l.Name)
 	}
 	slices.SortStableFunc(names, func(a, b string) int { return common(b) - common(a) })
 	return strings.Join(names[:min(3, len(names))], ", ")

@@ -17,7 +17,12 @@ type Group struct {
 	Kind  model.Group
 	Ranks []int32
 	Comm  *nccl.Communicator
-	plans []*nccl.Plan // by comm index, nil until used
+	plans *plans // those of all groups alike
+}
+
+// plans are those of a communicator's collectives, by number; nil until used.
+type plans struct {
+	list []*nccl.Plan
 }
 
 // NetOps maps the collectives of models to those of the network.
@@ -27,16 +32,21 @@ var NetOps = map[model.Collective]nccl.Op{
 	model.SendRecv: nccl.SendRecv,
 }
 
-// Plan returns the group's plan of a collective.
+// Plan returns the plan of a collective, which groups that are alike share.
 func (g *Group) Plan(comms []model.Comm, id int32) *nccl.Plan {
-	if g.plans == nil {
-		g.plans = make([]*nccl.Plan, len(comms))
+	p := g.plans
+	if len(p.list) < len(comms) {
+		p.list = append(p.list, make([]*nccl.Plan, len(comms)-len(p.list))...)
 	}
-	if g.plans[id] == nil {
-		p := g.Comm.Plan(NetOps[comms[id].Collective], comms[id].Bytes)
-		g.plans[id] = &p
+	if p.list[id] == nil {
+		p.list[id] = g.Comm.Plan(NetOps[comms[id].Collective], comms[id].Bytes)
 	}
-	return g.plans[id]
+	return p.list[id]
+}
+
+// Call returns a collective of the group on the network.
+func (g *Group) Call(comms []model.Comm, id int32) nccl.Call {
+	return nccl.Call{Plan: g.Plan(comms, id), Base: g.Comm.Base()}
 }
 
 // buildTopology builds the cluster.
@@ -162,8 +172,21 @@ func (j *Job) addGroup(kind model.Group, ranks []int32) error {
 	for _, r := range ranks {
 		j.GroupOf[kind][r] = int32(len(j.Groups))
 	}
-	j.Groups = append(j.Groups, Group{Kind: kind, Ranks: ranks, Comm: c})
+	j.Groups = append(j.Groups, Group{Kind: kind, Ranks: ranks, Comm: c, plans: j.plansOf(c)})
 	return nil
+}
+
+// plansOf returns the plans of a communicator, the same for those that are alike.
+func (j *Job) plansOf(c *nccl.Communicator) *plans {
+	if j.plans == nil {
+		j.plans = make(map[nccl.Shape]*plans)
+	}
+	p := j.plans[c.Shape()]
+	if p == nil {
+		p = &plans{}
+		j.plans[c.Shape()] = p
+	}
+	return p
 }
 
 // hasWorldGroup reports whether a replica spans more than one rank.

@@ -39,7 +39,8 @@ type Job struct {
 	Groups    []Group
 	peaks     Peaks
 	GroupOf   [model.NumGroups][]int32 // by rank; -1: none
-	Messages  int32                    // of one pipeline in one phase
+	plans     map[nccl.Shape]*plans
+	Messages  int32 // of one pipeline in one phase
 }
 
 // Build makes the job of a validated Config.

@@ -3,9 +3,11 @@ package step
 import (
 	"math"
 
+	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/schedule"
 	"trainsim/sim/job"
+	"trainsim/sim/model"
 )
 
 // classes partitions the pipelines that run side by side (one rank of every
@@ -22,9 +24,9 @@ type classes struct {
 	group    []uint64
 	link     []uint64
 	fixed    []uint64 // by group: what does not change
-	// groupPlans are a group's plans of all collectives of its kind.
-	groupPlans [][]*nccl.Plan
-	sends      []sendClass
+	// comms are the collectives of each kind of group, by number.
+	comms [model.NumGroups][]int32
+	sends []sendClass
 }
 
 // sendClass is the hand-off of one pipeline between two stages.
@@ -32,14 +34,17 @@ type sendClass struct {
 	pipeline int32
 	fixed    uint64
 	colour   uint64
-	plan     *nccl.Plan
+	call     nccl.Call
 }
 
 func newClasses(j *job.Job) *classes {
 	cl := &classes{job: j, pipeline: make([]uint64, j.Config.Parallel.RanksPerStage()), group: make([]uint64, len(j.Groups)),
-		link: make([]uint64, len(j.Topology.Links())), fixed: make([]uint64, len(j.Groups)), groupPlans: make([][]*nccl.Plan, len(j.Groups))}
+		link: make([]uint64, j.Topology.Links()), fixed: make([]uint64, len(j.Groups))}
 	for i := range cl.link {
-		cl.link[i] = math.Float64bits(j.Topology.Links()[i].Capacity)
+		cl.link[i] = math.Float64bits(j.Topology.Capacity(interconnect.LinkID(i)))
+	}
+	for id, c := range j.Compiler.Comms {
+		cl.comms[c.Group] = append(cl.comms[c.Group], int32(id))
 	}
 	cl.colourFaults()
 	if j.Dynamic() { // replicas have sequences of their own
@@ -54,12 +59,8 @@ func newClasses(j *job.Job) *classes {
 		for _, r := range gr.Ranks {
 			f += mix(1, uint64(r/columns))
 		}
-		for id, c := range j.Compiler.Comms {
-			if c.Group == gr.Kind {
-				p := gr.Plan(j.Compiler.Comms, int32(id))
-				cl.groupPlans[g] = append(cl.groupPlans[g], p)
-				f = mix(f, planColour(p))
-			}
+		for _, id := range cl.comms[gr.Kind] {
+			f = mix(f, planColour(gr.Plan(j.Compiler.Comms, id)))
 		}
 		cl.fixed[g] = f
 	}
@@ -82,7 +83,7 @@ func (cl *classes) colourFaults() {
 			}
 			continue
 		}
-		for id, l := range cl.job.Topology.Links() {
+		for id, l := range cl.job.Topology.All() {
 			if x.Concerns(l.Name) {
 				cl.link[id] += colour
 			}
@@ -99,9 +100,9 @@ func (cl *classes) addSends() {
 		bytes := max(chunk.Input, chunk.Output)
 		for c := range cl.pipeline {
 			from, to := pair[0]*len(cl.pipeline)+c, pair[1]*len(cl.pipeline)+c
-			p := j.NCCL.Send(from, to, bytes)
-			f := mix(mix(uint64(pair[0]), uint64(pair[1])), planColour(&p))
-			cl.sends = append(cl.sends, sendClass{pipeline: int32(c), fixed: f, plan: &p})
+			call := j.NCCL.Send(from, to, bytes)
+			f := mix(mix(uint64(pair[0]), uint64(pair[1])), planColour(call.Plan))
+			cl.sends = append(cl.sends, sendClass{pipeline: int32(c), fixed: f, call: call})
 		}
 	}
 }
@@ -168,19 +169,19 @@ func (cl *classes) step() {
 		for _, r := range gr.Ranks {
 			members += mix(cl.pipeline[r%columns], uint64(r/columns))
 		}
-		cl.group[g] = mix(mix(cl.fixed[g], members), cl.linksOf(cl.groupPlans[g]))
+		cl.group[g] = mix(mix(cl.fixed[g], members), cl.linksOf(gr))
 		for _, r := range gr.Ranks {
 			next[r%columns] += mix(cl.group[g], uint64(r/columns))
 		}
-		cl.cross(crossed, cl.groupPlans[g], cl.group[g])
+		for i, id := range cl.comms[gr.Kind] {
+			cl.cross(crossed, gr.Call(cl.job.Compiler.Comms, id), cl.group[g], i)
+		}
 	}
-	one := make([]*nccl.Plan, 1)
 	for i := range cl.sends {
 		s := &cl.sends[i]
-		one[0] = s.plan
-		s.colour = mix(mix(s.fixed, cl.pipeline[s.pipeline]), cl.linksOf(one))
+		s.colour = mix(mix(s.fixed, cl.pipeline[s.pipeline]), cl.crossing(s.call, 0))
 		next[s.pipeline] += s.colour
-		cl.cross(crossed, one, s.colour)
+		cl.cross(crossed, s.call, s.colour, 0)
 	}
 	for c := range next {
 		cl.pipeline[c] = mix(cl.pipeline[c], next[c])
@@ -190,23 +191,31 @@ func (cl *classes) step() {
 	}
 }
 
-// linksOf hashes the classes of the links that plans cross.
-func (cl *classes) linksOf(plans []*nccl.Plan) uint64 {
+// linksOf hashes the classes of the links that a group's collectives cross.
+func (cl *classes) linksOf(g *job.Group) uint64 {
 	var sum uint64
-	for i, p := range plans {
-		for _, u := range p.Links {
-			sum += mix(mix(cl.link[u.Link], math.Float64bits(u.Weight)), uint64(i))
-		}
+	for i, id := range cl.comms[g.Kind] {
+		sum += cl.crossing(g.Call(cl.job.Compiler.Comms, id), i)
 	}
 	return sum
 }
 
-// cross adds a transfer's class to the links that it crosses.
-func (cl *classes) cross(crossed []uint64, plans []*nccl.Plan, colour uint64) {
-	for i, p := range plans {
-		for _, u := range p.Links {
-			crossed[u.Link] += mix(mix(colour, math.Float64bits(u.Weight)), uint64(i))
-		}
+// crossing hashes the classes of the links that the i-th of several calls crosses.
+func (cl *classes) crossing(c nccl.Call, i int) uint64 {
+	var sum uint64
+	links := cl.link[c.Base:]
+	for _, u := range c.Links {
+		sum += mix(mix(links[u.Link], math.Float64bits(u.Weight)), uint64(i))
+	}
+	return sum
+}
+
+// cross adds the class of a group or message, as its i-th call, to the links that
+// the call crosses.
+func (cl *classes) cross(crossed []uint64, c nccl.Call, colour uint64, i int) {
+	crossed = crossed[c.Base:]
+	for _, u := range c.Links {
+		crossed[u.Link] += mix(mix(colour, math.Float64bits(u.Weight)), uint64(i))
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 
-	"trainsim/interconnect"
 	"trainsim/sim"
 	"trainsim/sim/job"
 )
@@ -55,19 +54,18 @@ func (m *machine) injectFaults() error {
 }
 
 func (m *machine) injectLinkFaults(faults []string) error {
-	links := m.job.Topology.Links()
 	for _, text := range faults {
 		x, err := job.ParseFault(text)
 		if err != nil {
 			return err
 		}
-		for id, l := range links {
+		for id, l := range m.job.Topology.All() {
 			if x.Concerns(l.Name) {
-				m.network.SetCapacity(interconnect.LinkID(id), x.Factor, x.From)
+				m.network.SetCapacity(id, x.Factor, x.From)
 			}
 		}
 	}
-	return m.job.Config.Faults.ValidateLinks(links)
+	return m.job.Config.Faults.ValidateLinks(m.job.Topology)
 }
 
 // slowed returns how long a kernel of a rank takes that starts at a time.

@@ -25,8 +25,8 @@ type folding struct {
 	classMembers   [][]int32             // by standing group: all groups of its class
 	seen           []bool                // by link: crossed by an actor's transfer
 	sameLink       []interconnect.LinkID // by link: the crossed link that it equals
-	plans          [][]*nccl.Plan
-	weight         []float64 // by link; scratch
+	calls          [][]nccl.Call         // by group and collective, of the class; no plan until used
+	weight         []float64             // by link; scratch
 	touched        []interconnect.LinkID
 }
 
@@ -52,8 +52,8 @@ func (c *folding) fold() {
 	c.classOf, c.pipelineOf = number(cl.pipeline)
 	c.pipelines = len(c.pipelineOf)
 	c.representGroups(cl)
-	c.plans = make([][]*nccl.Plan, len(c.job.Groups))
-	c.weight = make([]float64, len(c.job.Topology.Links()))
+	c.calls = make([][]nccl.Call, len(c.job.Groups))
+	c.weight = make([]float64, c.job.Topology.Links())
 	c.markLinks(cl)
 }
 
@@ -101,14 +101,15 @@ func (c *folding) markLinks(cl *classes) {
 	c.seen = make([]bool, len(c.weight))
 	for g, stand := range c.representative {
 		if int(stand) == g {
-			for _, p := range cl.groupPlans[g] {
-				c.see(p)
+			gr := &c.job.Groups[g]
+			for _, id := range cl.comms[gr.Kind] {
+				c.see(gr.Call(c.job.Compiler.Comms, id))
 			}
 		}
 	}
 	for i := range cl.sends {
 		if s := &cl.sends[i]; c.pipelineOf[c.classOf[s.pipeline]] == s.pipeline {
-			c.see(s.plan)
+			c.see(s.call)
 		}
 	}
 	c.sameLink = make([]interconnect.LinkID, len(c.weight))
@@ -128,9 +129,9 @@ func (c *folding) markLinks(cl *classes) {
 	}
 }
 
-func (c *folding) see(p *nccl.Plan) {
-	for _, u := range p.Links {
-		c.seen[u.Link] = true
+func (c *folding) see(call nccl.Call) {
+	for _, u := range call.Links {
+		c.seen[call.Base+u.Link] = true
 	}
 }
 
@@ -165,63 +166,63 @@ func (c *folding) group(kind model.Group, actor int32) int32 {
 	return g
 }
 
-// plan returns what a collective of a group puts on the network.
-func (c *folding) plan(id, comm int32) *nccl.Plan {
+// call returns what a collective of a group puts on the network.
+func (c *folding) call(id, comm int32) nccl.Call {
 	comms := c.job.Compiler.Comms
-	own := c.job.Groups[id].Plan(comms, comm)
+	own := c.job.Groups[id].Call(comms, comm)
 	if !c.folded() || len(c.classMembers[id]) == 1 {
 		return own
 	}
-	if c.plans[id] == nil {
-		c.plans[id] = make([]*nccl.Plan, len(comms))
+	if c.calls[id] == nil {
+		c.calls[id] = make([]nccl.Call, len(comms))
 	}
-	if c.plans[id][comm] == nil {
+	if c.calls[id][comm].Plan == nil {
 		for _, g := range c.classMembers[id] {
-			c.load(c.job.Groups[g].Plan(comms, comm))
+			c.load(c.job.Groups[g].Call(comms, comm))
 		}
-		c.plans[id][comm] = c.combined(own)
+		c.calls[id][comm] = c.combined(own)
 	}
-	return c.plans[id][comm]
+	return c.calls[id][comm]
 }
 
-// sendPlan returns the plan of a hand-off from an actor to another stage.
-func (c *folding) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
+// send returns the hand-off from an actor to another stage.
+func (c *folding) send(from, toStage int32, bytes int64) nccl.Call {
 	all := int32(c.job.Config.Parallel.RanksPerStage())
 	rank := c.rank(from)
-	own := c.send(rank, toStage, bytes)
+	own := c.sendOf(rank, toStage, bytes)
 	if !c.folded() {
 		return own
 	}
 	stage := rank - rank%all
 	for column, class := range c.classOf {
 		if class == from%int32(c.pipelines) {
-			c.load(c.send(stage+int32(column), toStage, bytes))
+			c.load(c.sendOf(stage+int32(column), toStage, bytes))
 		}
 	}
 	return c.combined(own)
 }
 
-func (c *folding) send(rank, toStage int32, bytes int64) *nccl.Plan {
+func (c *folding) sendOf(rank, toStage int32, bytes int64) nccl.Call {
 	all := int32(c.job.Config.Parallel.RanksPerStage())
-	p := c.job.NCCL.Send(int(rank), int(toStage*all+rank%all), bytes)
-	return &p
+	return c.job.NCCL.Send(int(rank), int(toStage*all+rank%all), bytes)
 }
 
-// load adds what a plan puts on the crossed links.
-func (c *folding) load(p *nccl.Plan) {
-	for _, u := range p.Links {
-		if !c.seen[u.Link] {
+// load adds what a call puts on the crossed links.
+func (c *folding) load(call nccl.Call) {
+	for _, u := range call.Links {
+		l := call.Base + u.Link
+		if !c.seen[l] {
 			continue
 		}
-		if c.weight[u.Link] == 0 {
-			c.touched = append(c.touched, u.Link)
+		if c.weight[l] == 0 {
+			c.touched = append(c.touched, l)
 		}
-		c.weight[u.Link] += u.Weight
+		c.weight[l] += u.Weight
 	}
 }
 
-// combined returns a plan under the loads added since the last call.
-func (c *folding) combined(own *nccl.Plan) *nccl.Plan {
+// combined returns a call under the loads added since the last one.
+func (c *folding) combined(own nccl.Call) nccl.Call {
 	slices.Sort(c.touched)
 	links := make([]interconnect.LinkUse, len(c.touched))
 	for i, l := range c.touched {
@@ -229,6 +230,5 @@ func (c *folding) combined(own *nccl.Plan) *nccl.Plan {
 		c.weight[l] = 0
 	}
 	c.touched = c.touched[:0]
-	p := own.Over(c.job.Topology, links)
-	return &p
+	return own.Over(c.job.Topology, links)
 }

@@ -81,9 +81,9 @@ func (lm *linkMeter) double() {
 }
 
 // write turns the busiest links of every sort into counters.
-func (lm *linkMeter) write(rec *trace.Recording, links []interconnect.Link, end sim.Time) {
-	for _, i := range lm.chosen(links, end) {
-		l := &links[lm.links[i]]
+func (lm *linkMeter) write(rec *trace.Recording, t *interconnect.Topology, end sim.Time) {
+	for _, i := range lm.chosen(t, end) {
+		l := t.Link(lm.links[i])
 		id := rec.AddCounter(trace.Counter{Kind: trace.LinkRate, Name: l.Name, Rank: -1, Stage: -1, Limit: l.Capacity})
 		last := int64(-1)
 		for k, bytes := range lm.bins[i] {
@@ -105,7 +105,7 @@ func (lm *linkMeter) write(rec *trace.Recording, links []interconnect.Link, end 
 
 // chosen returns the meters to show: the busiest of each sort of link (links
 // whose names differ in numbers only), in the order of the links.
-func (lm *linkMeter) chosen(links []interconnect.Link, end sim.Time) []int32 {
+func (lm *linkMeter) chosen(t *interconnect.Topology, end sim.Time) []int32 {
 	total := make([]float64, len(lm.links))
 	order := make([]int32, len(lm.links))
 	for i := range order {
@@ -119,7 +119,7 @@ func (lm *linkMeter) chosen(links []interconnect.Link, end sim.Time) []int32 {
 	perSort := make(map[string]int)
 	var out []int32
 	for _, i := range order {
-		name := strings.Map(dropDigits, links[lm.links[i]].Name)
+		name := strings.Map(dropDigits, t.Link(lm.links[i]).Name)
 		if perSort[name]++; perSort[name] <= shownEach && total[i] > 0 {
 			out = append(out, i)
 		}

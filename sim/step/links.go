@@ -2,13 +2,15 @@ package step
 
 import (
 	"math"
+
+	"trainsim/interconnect"
 )
 
 // countLinks adds (sign 1) or takes away (-1) what links have carried so far:
 // both around a phase leave what it put on them.
 func (m *machine) countLinks(sign float64) {
 	if m.carried == nil {
-		m.carried = make([]float64, len(m.job.Topology.Links()))
+		m.carried = make([]float64, m.job.Topology.Links())
 	}
 	for _, u := range m.network.Utilisation() {
 		m.carried[u.Link] += sign * u.Bytes
@@ -23,8 +25,7 @@ func (m *machine) linkTotals() []LinkTotal {
 	for _, o := range counted {
 		seconds += (o.End - o.Start).Seconds()
 	}
-	links := m.job.Topology.Links()
-	for l := range links {
+	for l := range interconnect.LinkID(m.job.Topology.Links()) {
 		carried := m.carried[l]
 		if m.folding.folded() && m.folding.sameLink[l] >= 0 {
 			carried = m.carried[m.folding.sameLink[l]]
@@ -32,9 +33,10 @@ func (m *machine) linkTotals() []LinkTotal {
 		if carried <= 0 {
 			continue
 		}
-		t := LinkTotal{Name: links[l].Name, Bytes: int64(math.Round(carried / steps))}
+		link := m.job.Topology.Link(l)
+		t := LinkTotal{Name: link.Name, Bytes: int64(math.Round(carried / steps))}
 		if seconds > 0 {
-			t.Utilisation = carried / (links[l].Capacity * seconds)
+			t.Utilisation = carried / (link.Capacity * seconds)
 		}
 		out = append(out, t)
 	}

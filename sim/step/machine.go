@@ -29,7 +29,7 @@ type machine struct {
 	streams  []stream
 	loads    [][]load // by group and collective; nil until used
 	messages []message
-	sends    map[sendKey]*nccl.Plan
+	sends    map[sendKey]nccl.Call
 	blocking bool // sends and receives stop the compute stream
 	slowed   map[code.BesideKey]sim.Time
 	faults   *faultState // nil on a healthy cluster
@@ -49,7 +49,7 @@ type machine struct {
 // message is one hand-off between stages.
 type message struct {
 	started    sim.Time
-	plan       *nccl.Plan // of the transfer, once it is under way
+	call       nccl.Call // once it is under way
 	sent, done bool
 	posted     bool // the receiver waits for it (blocking point-to-point only)
 }
@@ -106,7 +106,7 @@ func newMachine(j *job.Job, e *sim.Engine, accounts []account.RankMemory, fold b
 		job: j, folding: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
 		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.Groups)), loads: make([][]load, len(j.Groups)),
 		messages: make([]message, int(j.Messages)*c.pipelines),
-		sends:    make(map[sendKey]*nccl.Plan),
+		sends:    make(map[sendKey]nccl.Call),
 		slowed:   make(map[code.BesideKey]sim.Time),
 		phases:   phases(j), accounts: accounts,
 	}

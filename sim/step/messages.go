@@ -91,8 +91,8 @@ func (m *machine) closeMessages(r int32) {
 // transfer puts a message on the network.
 func (m *machine) transfer(from, toStage, id int32) {
 	msg := &m.messages[id]
-	msg.started, msg.plan = m.engine.Now(), m.sendPlan(from, toStage, m.handOffBytes(from, id))
-	m.network.Start(&msg.plan.Transfer, m.id, messageDone, uint32(id))
+	msg.started, msg.call = m.engine.Now(), m.sendCall(from, toStage, m.handOffBytes(from, id))
+	m.network.Start(&msg.call.Transfer, msg.call.Base, m.id, messageDone, uint32(id))
 }
 
 // sendKey is a hand-off of some bytes from an actor to another pipeline rank.
@@ -101,16 +101,15 @@ type sendKey struct {
 	bytes         int64
 }
 
-// sendPlan returns the plan of a hand-off from a rank to the same place of
-// another stage.
-func (m *machine) sendPlan(from, toStage int32, bytes int64) *nccl.Plan {
+// sendCall returns the hand-off from a rank to the same place of another stage.
+func (m *machine) sendCall(from, toStage int32, bytes int64) nccl.Call {
 	key := sendKey{from, toStage, bytes}
-	p := m.sends[key]
-	if p == nil {
-		p = m.folding.sendPlan(from, toStage, bytes)
-		m.sends[key] = p
+	call, ok := m.sends[key]
+	if !ok {
+		call = m.folding.send(from, toStage, bytes)
+		m.sends[key] = call
 	}
-	return p
+	return call
 }
 
 // handOffBytes is what a micro-batch hands over to a stage: its input, or the

@@ -27,7 +27,7 @@ type recorded struct {
 	lanes       [trace.NumStreams]int32
 	comms       []commStat // by comm index
 	p2p         commStat
-	sent        *nccl.Plan // the last hand-off
+	sent        nccl.Call // the last hand-off
 	points      []account.Point
 	cursor      int
 	counted     bool                       // has counters of memory
@@ -178,7 +178,7 @@ func (rc *recorder) message(m *machine, from, to, id int32) {
 				Kind: trace.PP.Kind(), Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
 		}
 		if i == 0 && rc.counting(rs) {
-			rd.sent = m.messages[id].plan
+			rd.sent = m.messages[id].call
 			rd.p2p.count++
 			rd.p2p.bytes += rd.sent.Message
 			rd.p2p.seconds += m.engine.Now() - m.messages[id].started

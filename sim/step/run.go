@@ -157,7 +157,7 @@ func prepare(j *job.Job, o Options, accounts []account.RankMemory, faults bool) 
 	e.Reserve(2*j.Ranks() + 64)
 	m := newMachine(j, &e, accounts, o.Fold && !o.RecordAll)
 	m.record = newRecorder(m, o, accounts)
-	m.record.links = newLinkMeter(len(j.Topology.Links()))
+	m.record.links = newLinkMeter(j.Topology.Links())
 	if !o.NoRecording {
 		var err error
 		if m.record.rec.Blocks, err = account.Blocks(j, accounts); err != nil {
@@ -212,7 +212,7 @@ func (m *machine) result() *Result {
 	r := &Result{Job: j, Memory: m.accounts, Recording: m.record.rec, Events: m.engine.Processed(), RanksSimulated: len(m.ranks)}
 	r.StepTime, r.Stages = mean(m.counted())
 	r.Steps, r.Evaluations = m.windows()
-	m.record.links.write(r.Recording, j.Topology.Links(), m.end)
+	m.record.links.write(r.Recording, j.Topology, m.end)
 	m.firstOOM(r)
 	r.Comms = m.commTotals()
 	r.Links = m.linkTotals()

@@ -54,11 +54,11 @@ func (m *machine) startCollective(id int32) {
 	}
 	e := &s.queue[s.head]
 	s.running, s.started = true, m.engine.Now()
-	plan := m.folding.plan(id, e.comm)
+	call := m.folding.call(id, e.comm)
 	if e.async {
 		m.disturb(id, e)
 	}
-	m.network.Start(&plan.Transfer, m.id, streamFinish, uint32(id))
+	m.network.Start(&call.Transfer, call.Base, m.id, streamFinish, uint32(id))
 }
 
 // hold lets an overlapped collective at the head of a stream take (sign 1) or
@@ -73,7 +73,7 @@ func (m *machine) hold(rs *rankState, id, sign int32) {
 	if !e.async {
 		return
 	}
-	rs.busy += sign * int32(m.folding.plan(id, e.comm).Channels)
+	rs.busy += sign * int32(m.folding.call(id, e.comm).Channels)
 	l := m.load(id, e.comm)
 	rs.traffic += int64(sign) * l.traffic
 	if sign > 0 {

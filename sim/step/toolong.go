@@ -3,6 +3,7 @@ package step
 import (
 	"fmt"
 
+	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/sim"
 	"trainsim/sim/code"
@@ -17,8 +18,8 @@ func (m *machine) unfinished() error {
 	if !m.engine.Overran() {
 		return m.deadlock()
 	}
-	if what, plan := m.slowest(); plan != nil {
-		l := m.job.Topology.Links()[plan.Bottleneck]
+	what, call := m.slowest()
+	if l, ok := call.Limit(m.job.Topology); ok {
 		return fmt.Errorf("%s over %s takes %w; write a higher cluster.%s", what, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
 	}
 	if kernel, took := m.job.Compiler.Slowest(); took > slowKernel {
@@ -27,24 +28,23 @@ func (m *machine) unfinished() error {
 	return fmt.Errorf("the run takes %w, %v; write fewer steps, passes or micro-batches", sim.ErrHorizon, sim.Horizon)
 }
 
-// slowest returns the transfer under way that takes longest alone, nil without.
-func (m *machine) slowest() (what string, slowest *nccl.Plan) {
+// slowest returns the call under way that takes longest alone; one that takes no
+// time without.
+func (m *machine) slowest() (what string, slowest nccl.Call) {
+	slowest.Plan = &nccl.Plan{Transfer: interconnect.Transfer{Bottleneck: -1}}
 	for id := range m.streams {
 		if s := &m.streams[id]; s.running {
 			comm := s.queue[s.head].comm
-			if p := m.folding.plan(int32(id), comm); slowest == nil || p.Uncontended() > slowest.Uncontended() {
+			if call := m.folding.call(int32(id), comm); call.Uncontended() > slowest.Uncontended() {
 				c := &m.job.Compiler.Comms[comm]
-				what, slowest = fmt.Sprintf("%v of %d bytes on the %v group", c.Collective, c.Bytes, c.Group), p
+				what, slowest = fmt.Sprintf("%v of %d bytes on the %v group", c.Collective, c.Bytes, c.Group), call
 			}
 		}
 	}
 	for i := range m.messages {
-		if msg := &m.messages[i]; msg.plan != nil && !msg.done && (slowest == nil || msg.plan.Uncontended() > slowest.Uncontended()) {
-			what, slowest = fmt.Sprintf("the hand-off of %d bytes to the next stage", msg.plan.Message), msg.plan
+		if msg := &m.messages[i]; msg.call.Plan != nil && !msg.done && msg.call.Uncontended() > slowest.Uncontended() {
+			what, slowest = fmt.Sprintf("the hand-off of %d bytes to the next stage", msg.call.Message), msg.call
 		}
-	}
-	if slowest != nil && slowest.Bottleneck < 0 {
-		return "", nil
 	}
 	return what, slowest
 }

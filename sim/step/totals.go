@@ -66,11 +66,11 @@ func (m *machine) commTotal(ids []int32, rd *recorded) CommTotal {
 			longest = id
 		}
 	}
-	plan := m.folding.plan(m.folding.group(first.Group, rd.rank), longest)
-	t.Algorithm, t.Bottleneck = plan.Algorithm.String()+"/"+plan.Protocol.String(), m.linkName(plan)
+	call := m.folding.call(m.folding.group(first.Group, rd.rank), longest)
+	t.Algorithm, t.Bottleneck = call.Algorithm.String()+"/"+call.Protocol.String(), m.linkName(&call)
 	t.perStep(len(m.counted()))
 	if t.Seconds > 0 {
-		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds() * plan.BusFactor
+		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds() * call.BusFactor
 	}
 	return t
 }
@@ -82,11 +82,9 @@ func (t *CommTotal) perStep(steps int) {
 	t.Seconds, t.Exposed = t.Seconds/sim.Time(n), t.Exposed/sim.Time(n)
 }
 
-func (m *machine) linkName(p *nccl.Plan) string {
-	if p.Bottleneck < 0 {
-		return ""
-	}
-	return m.job.Topology.Links()[p.Bottleneck].Name
+func (m *machine) linkName(c *nccl.Call) string {
+	l, _ := c.Limit(m.job.Topology)
+	return l.Name
 }
 
 // addSends adds the hand-offs between stages.
@@ -104,7 +102,7 @@ func (m *machine) addSends(out []CommTotal) []CommTotal {
 	rd := &m.record.recorded[best]
 	t := CommTotal{Group: "pp", Collective: model.SendRecv.String(), Count: rd.p2p.count, Bytes: rd.p2p.bytes,
 		Seconds: rd.p2p.seconds, Exposed: rd.p2p.exposed}
-	t.Algorithm, t.Bottleneck = rd.sent.Algorithm.String()+"/"+rd.sent.Protocol.String(), m.linkName(rd.sent)
+	t.Algorithm, t.Bottleneck = rd.sent.Algorithm.String()+"/"+rd.sent.Protocol.String(), m.linkName(&rd.sent)
 	t.perStep(len(m.counted()))
 	if t.Seconds > 0 {
 		t.BusBandwidth = float64(t.Bytes) / t.Seconds.Seconds()
