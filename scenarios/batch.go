@@ -19,7 +19,8 @@ func (l *loader) keepBatch(cfg *job.Config) {
 	switch {
 	case b.fixed[count] && b.fixed[size]:
 		if cfg.Samples() != b.samples {
-			l.problem(count, []string{size, "parallel.dp"}, "%d micro-batches of %d samples on %d replicas are not the global batch of %d samples that is to be kept",
+			l.problem(count, []string{size, "parallel.dp"}, "%d micro-batches of %d samples on %d replicas are not "+
+				"the global batch of %d samples that is to be kept",
 				s.Microbatches, s.MicrobatchSize, dp, b.samples)
 		}
 	case b.fixed[count]:
@@ -35,6 +36,7 @@ func (l *loader) share(key, what string, samples, n, dp int64) int {
 	if each, ok := product(int(n), int(dp)); ok && each > 0 && samples%int64(each) == 0 {
 		return int(samples / int64(each))
 	}
-	l.problem(key, []string{"parallel.dp"}, "the global batch of %d samples that is to be kept cannot be cut into %d %s on %d replicas", samples, n, what, dp)
+	l.problem(key, []string{"parallel.dp"}, "the global batch of %d samples that is to be kept cannot be cut into "+
+		"%d %s on %d replicas", samples, n, what, dp)
 	return 1
 }

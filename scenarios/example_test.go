@@ -27,7 +27,8 @@ func Example() {
 	}
 	run := report.NewRun(res, scenarios.Resolved(cfg))
 	r := run.Report
-	fmt.Printf("%s: a step of %.2f s, %.0f %% bubble, fits: %t\n", r.Name(), r.StepTime, 100*r.Bubble.OverTotal, r.OOM == nil)
+	fmt.Printf("%s: a step of %.2f s, %.0f %% bubble, fits: %t\n", r.Name(), r.StepTime, 100*r.Bubble.OverTotal,
+		r.OOM == nil)
 	dir, err := os.MkdirTemp("", "figures")
 	if err != nil {
 		panic(err)
@@ -59,7 +60,8 @@ preset = "dgx-h100"
 [parallel]
 tp = 3
 `
-	_, err := scenarios.LoadReader(strings.NewReader(file), "job.toml", []string{"model.heads=24", "model.ffn=12000", "model.kv_heads=24", "model.head_dim=128"})
+	_, err := scenarios.LoadReader(strings.NewReader(file), "job.toml",
+		[]string{"model.heads=24", "model.ffn=12000", "model.kv_heads=24", "model.head_dim=128"})
 	fmt.Println(err)
 	// Output:
 	// job.toml:7:6: parallel.tp: tp 3 * pp 1 * cp 1 does not divide the 8 GPUs of 1 nodes; write degrees whose product divides 8, or other nodes

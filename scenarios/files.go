@@ -57,7 +57,8 @@ func readFile(file, what string) ([]byte, *input.Errors) {
 	case info.IsDir():
 		return nil, input.FileError(file, "is a directory; write the path of %s in it", what)
 	case info.Size() > maxFile:
-		return nil, input.FileError(file, "is %d MB large; %s is a text file of at most %d MiB", info.Size()/1e6, what, maxFile>>20)
+		return nil, input.FileError(file, "is %d MB large; %s is a text file of at most %d MiB", info.Size()/1e6, what,
+			maxFile>>20)
 	}
 	f, err := os.Open(file)
 	if err != nil {
@@ -98,7 +99,8 @@ func isFile(file string) bool {
 // without .toml. A file goes before a built-in scenario, a directory does not.
 func openScenario(name string) (*input.Source, *input.Errors) {
 	if name == "" {
-		return nil, input.FileError("scenario", "has no name; write the path of a file or the name of a built-in one (trainsim list scenarios)")
+		return nil, input.FileError("scenario",
+			"has no name; write the path of a file or the name of a built-in one (trainsim list scenarios)")
 	}
 	short := strings.TrimSuffix(path.Base(filepath.ToSlash(name)), ".toml")
 	bare := name == short || name == short+".toml"
@@ -109,7 +111,8 @@ func openScenario(name string) (*input.Source, *input.Errors) {
 		if isFile(name + ".toml") {
 			name += ".toml"
 		} else if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
-			return nil, input.FileError(name, "is neither a file nor a built-in scenario; %s", input.DidYouMean(short, builtinNames(".")))
+			return nil, input.FileError(name, "is neither a file nor a built-in scenario; %s",
+				input.DidYouMean(short, builtinNames(".")))
 		}
 	}
 	text, err := readFile(name, "a scenario")

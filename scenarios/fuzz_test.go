@@ -48,7 +48,8 @@ func FuzzLoad(f *testing.F) {
 
 // FuzzSet: no override makes the loader panic.
 func FuzzSet(f *testing.F) {
-	for _, s := range []string{"parallel.tp=2", "model=3", "schedule.chunks=4", "a.b.c.d=[1, {x = 2}]", "=", "parallel.dp=", "model.preset=\"gpt2-xl\"", "gpu.gemm.tiles=[]"} {
+	for _, s := range []string{"parallel.tp=2", "model=3", "schedule.chunks=4", "a.b.c.d=[1, {x = 2}]", "=",
+		"parallel.dp=", "model.preset=\"gpt2-xl\"", "gpu.gemm.tiles=[]"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, set string) {

@@ -74,7 +74,8 @@ func presetName(src *input.Source) string {
 // presets; nil, with the problem reported, when it cannot be taken.
 func (l *loader) findBase(name *node, ref presetRef, from *input.Source, chain []*input.Source) *input.Source {
 	if len(chain) == maxPresets {
-		l.out.Add(name.at, ref.key, "presets stand on each other more than %d deep; name one that stands on fewer", maxPresets)
+		l.out.Add(name.at, ref.key, "presets stand on each other more than %d deep; name one that stands on fewer",
+			maxPresets)
 		return nil
 	}
 	src, err := findPreset(ref.kind, name.text, from)
@@ -82,16 +83,19 @@ func (l *loader) findBase(name *node, ref presetRef, from *input.Source, chain [
 	case err != nil:
 		l.out.Adopt(err, name.at)
 	case src == nil && len(chain) > 0 && strings.TrimSuffix(name.text, ".toml") == presetName(from):
-		l.out.Add(name.at, ref.key, "%s is this file itself; name another preset, or leave the key out and write all that it has to say", input.Quote(name.text))
+		l.out.Add(name.at, ref.key, "%s is this file itself; name another preset, or leave the key out and write "+
+			"all that it has to say", input.Quote(name.text))
 	case src == nil:
 		l.out.Add(name.at, ref.key, "there is no %s preset %s; %s (trainsim list %s)",
-			strings.TrimSuffix(ref.kind, "s"), input.Quote(name.text), input.DidYouMean(name.text, builtinNames(ref.kind)), ref.kind)
+			strings.TrimSuffix(ref.kind, "s"), input.Quote(name.text),
+			input.DidYouMean(name.text, builtinNames(ref.kind)), ref.kind)
 	default:
 		i := slices.IndexFunc(chain, func(s *input.Source) bool { return s.Name == src.Name })
 		if i < 0 {
 			return src
 		}
-		l.out.Add(name.at, ref.key, "presets stand on each other in a circle: %s; name one that does not stand on this file", circle(chain[i:]))
+		l.out.Add(name.at, ref.key, "presets stand on each other in a circle: %s; name one that does not stand on "+
+			"this file", circle(chain[i:]))
 	}
 	return nil
 }

@@ -30,7 +30,8 @@ func TestChainOfOwnPresets(t *testing.T) {
 		"clusters/ours.toml":   "preset = \"theirs\"\nnic_bandwidth = \"100Gb/s\"\n",
 		"clusters/theirs.toml": "preset = \"dgx-a100\"\ngpu = \"slow\"\nnics = 2\nnic_bandwidth = \"50Gb/s\"\n",
 		"gpus/slow.toml":       "preset = \"slower\"\naliases = [\"SLOW\"]\nmemory = \"30GiB\"\n[gemm]\ntail = 0.5\n",
-		"gpus/slower.toml":     "preset = \"a100-sxm4-80gb\"\nmemory = \"35GiB\"\nsms = 54\n[gemm]\ntail = 0.25\nnn_efficiency = 0.5\n",
+		"gpus/slower.toml": "preset = \"a100-sxm4-80gb\"\nmemory = \"35GiB\"\nsms = 54\n[gemm]\ntail = " +
+			"0.25\nnn_efficiency = 0.5\n",
 	})
 	cfg, err := Load(filepath.Join(dir, "job.toml"))
 	require.NoError(t, err)

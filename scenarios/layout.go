@@ -22,10 +22,12 @@ func (l *loader) checkLayout(cfg *job.Config) (known bool) {
 		}
 	}
 	if p.FSDPGroup == 1 && p.ZeRO >= 2 && p.DP > 1 {
-		l.problem("parallel.fsdp_group", []string{"parallel.zero"}, "a group of 1 shards nothing; write zero = 0, or a group of %s", input.Divisors(p.DP)[3:])
+		l.problem("parallel.fsdp_group", []string{"parallel.zero"},
+			"a group of 1 shards nothing; write zero = 0, or a group of %s", input.Divisors(p.DP)[3:])
 	}
 	if p.FSDPGroup > 0 && p.DP%p.FSDPGroup != 0 {
-		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s", p.FSDPGroup, p.DP, input.Divisors(p.DP))
+		l.problem("parallel.fsdp_group", []string{"parallel.dp"}, "%d does not divide dp = %d; write one of %s",
+			p.FSDPGroup, p.DP, input.Divisors(p.DP))
 	}
 	if l.dec.isBad("cluster") || l.dec.isBad("cluster.nodes") || l.dec.isBad("cluster.gpus_per_node") {
 		return false
@@ -37,7 +39,8 @@ func (l *loader) checkLayout(cfg *job.Config) (known bool) {
 	shard, ok := product(p.TP, p.PP, p.CP)
 	if !ok || shard > gpus || gpus%max(shard, 1) != 0 {
 		l.problem("parallel.tp", []string{"parallel.pp", "parallel.cp", "cluster.nodes"},
-			"tp %d * pp %d * cp %d does not divide the %d GPUs of %d nodes; write degrees whose product divides %d, or other nodes",
+			"tp %d * pp %d * cp %d does not divide the %d GPUs of %d nodes; write degrees whose product divides %d, "+
+				"or other nodes",
 			p.TP, p.PP, p.CP, gpus, cfg.Cluster.Nodes, gpus)
 		return false
 	}
@@ -58,7 +61,8 @@ func (l *loader) checkMisfits(cfg *job.Config, known bool) {
 	if !known {
 		layout.Stage = 0
 	}
-	if l.dec.isBad("model") || l.dec.isBad("parallel.tp") || l.dec.isBad("parallel.cp") || layout.TP < 1 || layout.CP < 1 {
+	if l.dec.isBad("model") || l.dec.isBad("parallel.tp") || l.dec.isBad("parallel.cp") || layout.TP < 1 ||
+		layout.CP < 1 {
 		return
 	}
 	for _, m := range cfg.Model.Misfits(&layout) {
@@ -78,7 +82,8 @@ func (l *loader) checkStages(cfg *job.Config, stages int) {
 		l.checkLayersPerStage(s, stages, layers)
 		return
 	case layers < stages:
-		l.problem("parallel.pp", inputs, "%d stages are more than the model's %d layers; write a smaller pp or virtual_stages", stages, layers)
+		l.problem("parallel.pp", inputs,
+			"%d stages are more than the model's %d layers; write a smaller pp or virtual_stages", stages, layers)
 		return
 	}
 	slots := layers
@@ -90,7 +95,8 @@ func (l *loader) checkStages(cfg *job.Config, stages int) {
 	}
 	if slots%stages != 0 {
 		l.problem("parallel.pp", append(inputs, "schedule.first_last_layers"),
-			"%d stages do not divide %s; write a pp and virtual_stages that do, first_last_layers = \"auto\", or layers_per_stage", stages, slotText(layers, slots))
+			"%d stages do not divide %s; write a pp and virtual_stages that do, first_last_layers = \"auto\", or "+
+				"layers_per_stage", stages, slotText(layers, slots))
 	}
 }
 
@@ -104,7 +110,8 @@ func slotText(layers, slots int) string {
 func (l *loader) checkLayersPerStage(s *job.Schedule, stages, layers int) {
 	key := "schedule.layers_per_stage"
 	if n := len(s.LayersPerStage); n != stages {
-		l.problem(key, []string{"parallel.pp"}, "lists %d stages, the pipeline has %d; write one number for each", n, stages)
+		l.problem(key, []string{"parallel.pp"}, "lists %d stages, the pipeline has %d; write one number for each", n,
+			stages)
 		return
 	}
 	sum := 0
@@ -112,7 +119,8 @@ func (l *loader) checkLayersPerStage(s *job.Schedule, stages, layers int) {
 		sum += n
 	}
 	if sum != layers {
-		l.problem(key, []string{"model.layers"}, "adds up to %d layers, the model has %d; write numbers that add up to it", sum, layers)
+		l.problem(key, []string{"model.layers"},
+			"adds up to %d layers, the model has %d; write numbers that add up to it", sum, layers)
 	}
 }
 
@@ -134,7 +142,8 @@ func (l *loader) checkSchedule(cfg *job.Config) {
 	}
 	if n, ok := product(cfg.Parallel.PP, s.Microbatches, s.VirtualStages); !ok || n > maxActions {
 		l.problem("schedule.microbatches", []string{"parallel.pp", "schedule.virtual_stages"},
-			"%d micro-batches on %d ranks of %d chunks are too many to simulate; write smaller counts (up to %d forwards together)",
+			"%d micro-batches on %d ranks of %d chunks are too many to simulate; write smaller counts (up to %d "+
+				"forwards together)",
 			s.Microbatches, cfg.Parallel.PP, s.VirtualStages, maxActions)
 		return
 	}
@@ -159,7 +168,8 @@ func (l *loader) buildSchedule(cfg *job.Config) *schedule.Program {
 		for _, k := range kinds.All() {
 			names = append(names, k.Name)
 		}
-		l.problem("schedule.kind", nil, "there is no schedule %s; %s (trainsim list schedules)", input.Quote(s.Kind), input.DidYouMean(s.Kind, append(names, "csv")))
+		l.problem("schedule.kind", nil, "there is no schedule %s; %s (trainsim list schedules)", input.Quote(s.Kind),
+			input.DidYouMean(s.Kind, append(names, "csv")))
 		return nil
 	}
 	p, err := k.Outline(schedule.Options{
@@ -205,10 +215,12 @@ func (l *loader) readCSV(cfg *job.Config) *schedule.Program {
 		l.problem(key, nil, "%v", err)
 		return nil
 	case p.Ranks != cfg.Parallel.PP:
-		l.problem("parallel.pp", inputs, "%d is not the %d ranks of %s; write pp = %d", cfg.Parallel.PP, p.Ranks, name, p.Ranks)
+		l.problem("parallel.pp", inputs, "%d is not the %d ranks of %s; write pp = %d", cfg.Parallel.PP, p.Ranks, name,
+			p.Ranks)
 		return nil
 	case p.Microbatches != s.Microbatches:
-		l.problem("schedule.microbatches", inputs, "%d is not the %d micro-batches of %s; write microbatches = %d", s.Microbatches, p.Microbatches, name, p.Microbatches)
+		l.problem("schedule.microbatches", inputs, "%d is not the %d micro-batches of %s; write microbatches = %d",
+			s.Microbatches, p.Microbatches, name, p.Microbatches)
 	}
 	return p
 }

@@ -15,7 +15,8 @@ func (l *loader) sequenceLengths() {
 	if t == nil || t.kind != tableNode {
 		return
 	}
-	if file := t.get("lengths_file"); file != nil && file.kind == stringNode && file.text != "" && t.get("length_list") == nil {
+	if file := t.get("lengths_file"); file != nil && file.kind == stringNode && file.text != "" &&
+		t.get("length_list") == nil {
 		if text := l.text(file, "data.lengths_file", "a file of sequence lengths"); text != nil {
 			t.put("length_list", l.lengthList(file, string(text)))
 		}
@@ -31,7 +32,8 @@ func (l *loader) lengthList(file *node, text string) *node {
 	for _, word := range strings.Fields(text) {
 		n, err := strconv.ParseInt(word, 10, 64)
 		if err != nil || len(out.items) == maxLengths {
-			l.dec.fail(file.at, "data.lengths_file", "has %.20q as its number %d; write at most %d lengths in tokens, separated by blanks or lines", word, len(out.items)+1, maxLengths)
+			l.dec.fail(file.at, "data.lengths_file", "has %.20q as its number %d; write at most %d lengths in "+
+				"tokens, separated by blanks or lines", word, len(out.items)+1, maxLengths)
 			break
 		}
 		out.items = append(out.items, &node{kind: intNode, int: n, float: float64(n), text: word, at: file.at})

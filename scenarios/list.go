@@ -77,5 +77,6 @@ func Source(kind, name string) ([]byte, error) {
 	case text != nil:
 		return text, nil
 	}
-	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name, input.DidYouMean(name, builtinNames(dir)))
+	return nil, fmt.Errorf("there is no %s %q; %s", strings.TrimSuffix(kind, "s"), name,
+		input.DidYouMean(name, builtinNames(dir)))
 }

@@ -93,11 +93,14 @@ func TestScheduleFromAFile(t *testing.T) {
 
 // TestDefaults: what a scenario with nothing but a model and a machine gets.
 func TestDefaults(t *testing.T) {
-	cfg, err := LoadReader(strings.NewReader("model.preset = \"llama-2-7b\"\ncluster.preset = \"dgx-h100\"\ncluster.nodes = 2\n"), "dir/small.toml", nil)
+	cfg, err := LoadReader(strings.NewReader("model.preset = \"llama-2-7b\"\ncluster.preset = "+
+		"\"dgx-h100\"\ncluster.nodes = 2\n"), "dir/small.toml", nil)
 	require.NoError(t, err)
 	assert.Equal(t, "small", cfg.Name)
-	assert.Equal(t, job.Parallel{TP: 1, PP: 1, DP: 16, CP: 1, EP: 1, ETP: 1, CPComm: "auto", BackwardPrefetch: "pre"}, cfg.Parallel)
-	assert.Equal(t, job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none", RecomputeN: 1, CrossEntropy: "auto"}, cfg.Training)
+	assert.Equal(t, job.Parallel{TP: 1, PP: 1, DP: 16, CP: 1, EP: 1, ETP: 1, CPComm: "auto", BackwardPrefetch: "pre"},
+		cfg.Parallel)
+	assert.Equal(t, job.Training{Precision: "bf16", GradPrecision: "fp32", Optimizer: "adam", Recompute: "none",
+		RecomputeN: 1, CrossEntropy: "auto"}, cfg.Training)
 	assert.Equal(t, "1f1b", cfg.Schedule.Kind)
 	assert.Equal(t, 1, cfg.Schedule.MicrobatchSize)
 	assert.Equal(t, 1, cfg.Schedule.VirtualStages)
@@ -111,7 +114,8 @@ func TestDefaults(t *testing.T) {
 
 // TestModelFromWidths: without a preset the model is a GPT as Megatron-LM's.
 func TestModelFromWidths(t *testing.T) {
-	cfg, err := LoadReader(strings.NewReader("cluster.preset = \"dgx-h100\"\n[model]\nlayers = 12\nhidden = 768\nheads = 12\nvocab = 50257\nseq_len = 1024\n"), "gpt.toml", nil)
+	cfg, err := LoadReader(strings.NewReader("cluster.preset = \"dgx-h100\"\n[model]\nlayers = 12\nhidden = "+
+		"768\nheads = 12\nvocab = 50257\nseq_len = 1024\n"), "gpt.toml", nil)
 	require.NoError(t, err)
 	assert.EqualValues(t, 124_439_808, cfg.Model.Parameters())
 }
@@ -129,7 +133,8 @@ func TestNamesOfScenarios(t *testing.T) {
 	got, err := Load("70b-tp4-pp2")
 	require.NoError(t, err, "a folder of figures does not hide the scenario")
 	assert.Equal(t, want, got)
-	require.NoError(t, os.WriteFile("1b-static", []byte("name = \"mine\"\nmodel.preset = \"gpt2-xl\"\ncluster.preset = \"dgx-h100\"\n"), 0o644))
+	require.NoError(t, os.WriteFile("1b-static", []byte("name = \"mine\"\nmodel.preset = "+
+		"\"gpt2-xl\"\ncluster.preset = \"dgx-h100\"\n"), 0o644))
 	got, err = Load("1b-static")
 	require.NoError(t, err)
 	assert.Equal(t, "mine", got.Name, "a file goes before a built-in scenario")
@@ -142,19 +147,29 @@ func TestSets(t *testing.T) {
 		get  func(*job.Config) any
 		want any
 	}{
-		{"number", []string{"schedule.microbatches=32"}, func(c *job.Config) any { return c.Schedule.Microbatches }, 32},
+		{"number", []string{"schedule.microbatches=32"},
+			func(c *job.Config) any { return c.Schedule.Microbatches }, 32},
 		{"alias", []string{"schedule.chunks=32"}, func(c *job.Config) any { return c.Schedule.Microbatches }, 32},
-		{"last one counts", []string{"schedule.chunks=32", "schedule.microbatches=8"}, func(c *job.Config) any { return c.Schedule.Microbatches }, 8},
+		{"last one counts", []string{"schedule.chunks=32", "schedule.microbatches=8"},
+			func(c *job.Config) any { return c.Schedule.Microbatches }, 8},
 		{"word", []string{"training.recompute=none"}, func(c *job.Config) any { return c.Training.Recompute }, "none"},
-		{"quoted word", []string{`training.recompute="none"`}, func(c *job.Config) any { return c.Training.Recompute }, "none"},
+		{"quoted word", []string{`training.recompute="none"`},
+			func(c *job.Config) any { return c.Training.Recompute }, "none"},
 		{"word of digits", []string{"name=70"}, func(c *job.Config) any { return c.Name }, "70"},
-		{"quantity", []string{"cluster.nic_bandwidth=200Gb/s"}, func(c *job.Config) any { return c.Cluster.NICBandwidth }, sim.Bandwidth(25e9)},
-		{"boolean", []string{"parallel.sequence_parallel=false"}, func(c *job.Config) any { return c.Parallel.SequenceParallel }, false},
-		{"preset", []string{"model.preset=llama-2-13b"}, func(c *job.Config) any { return c.Model.Name }, "llama-2-13b"},
-		{"default again", []string{"parallel.dp=", "parallel.tp=8"}, func(c *job.Config) any { return c.Parallel.DP }, 4},
-		{"key of a preset", []string{"gpu.memory=40GiB"}, func(c *job.Config) any { return c.GPU.Memory }, sim.Bytes(40 << 30)},
-		{"array", []string{"schedule.layers_per_stage=[39, 41]"}, func(c *job.Config) any { return c.Schedule.LayersPerStage }, []int{39, 41}},
-		{"spaces", []string{" training.recompute = none "}, func(c *job.Config) any { return c.Training.Recompute }, "none"},
+		{"quantity", []string{"cluster.nic_bandwidth=200Gb/s"},
+			func(c *job.Config) any { return c.Cluster.NICBandwidth }, sim.Bandwidth(25e9)},
+		{"boolean", []string{"parallel.sequence_parallel=false"},
+			func(c *job.Config) any { return c.Parallel.SequenceParallel }, false},
+		{"preset", []string{"model.preset=llama-2-13b"},
+			func(c *job.Config) any { return c.Model.Name }, "llama-2-13b"},
+		{"default again", []string{"parallel.dp=", "parallel.tp=8"},
+			func(c *job.Config) any { return c.Parallel.DP }, 4},
+		{"key of a preset", []string{"gpu.memory=40GiB"},
+			func(c *job.Config) any { return c.GPU.Memory }, sim.Bytes(40 << 30)},
+		{"array", []string{"schedule.layers_per_stage=[39, 41]"},
+			func(c *job.Config) any { return c.Schedule.LayersPerStage }, []int{39, 41}},
+		{"spaces", []string{" training.recompute = none "},
+			func(c *job.Config) any { return c.Training.Recompute }, "none"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cfg, err := LoadWith("70b-tp4-pp2", c.sets)
@@ -169,9 +184,11 @@ func TestSetErrorsPointIntoTheOverride(t *testing.T) {
 	var all *input.Errors
 	require.ErrorAs(t, err, &all)
 	require.Len(t, all.Problems, 2)
-	assert.Equal(t, "--set:2:1: schedule.microbatchs: is not a key of [schedule]; did you mean \"microbatches\"?", all.Problems[0].String())
+	assert.Equal(t, "--set:2:1: schedule.microbatchs: is not a key of [schedule]; did you mean \"microbatches\"?",
+		all.Problems[0].String())
 	assert.Equal(t, "    schedule.microbatchs=3\n    ^~~~~~~~~~~~~~~~~~~~", all.Problems[0].Excerpt())
-	assert.Equal(t, "--set:3:1: \"parallel.pp\" is not key=value; write something like parallel.tp=4", all.Problems[1].String())
+	assert.Equal(t, "--set:3:1: \"parallel.pp\" is not key=value; write something like parallel.tp=4",
+		all.Problems[1].String())
 }
 
 // TestResolvedIsTheFile: the JSON form has the keys and values of the TOML form.
@@ -217,7 +234,8 @@ func (failing) Read([]byte) (int, error) { return 0, errors.New("torn") }
 // TestPresetOfTheSameName: a scenario that is called as the preset that it names.
 func TestPresetOfTheSameName(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dgx-h100.toml")
-	require.NoError(t, os.WriteFile(file, []byte("model.preset = \"gpt2-xl\"\ncluster.preset = \"dgx-h100\"\n"), 0o644))
+	require.NoError(t, os.WriteFile(file, []byte("model.preset = \"gpt2-xl\"\ncluster.preset = \"dgx-h100\"\n"),
+		0o644))
 	cfg, err := Load(file)
 	require.NoError(t, err)
 	assert.Equal(t, 8, cfg.Parallel.DP)

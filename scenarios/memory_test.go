@@ -59,16 +59,20 @@ func TestEvaluationAndPrefetchScenarios(t *testing.T) {
 // Figures that people quote.
 func TestQuotedActivations(t *testing.T) {
 	for name, want := range map[string]float64{
-		"hidden768-batch8": 2.25 + 0.8, "hidden768-batch32": 9 + 3.1, "bert-large-no-checkpoints": 12.1, "bert-large-sqrt": 2.4,
+		"hidden768-batch8": 2.25 + 0.8, "hidden768-batch32": 9 + 3.1, "bert-large-no-checkpoints": 12.1,
+		"bert-large-sqrt": 2.4,
 	} {
 		assert.InEpsilon(t, want*gib, accountOf(t, name).AtPeak[memory.Activations], 0.05, name)
 	}
 	// What the scenarios' headers say of other attention kernels, the head aside.
-	for name, layers := range map[string][2]float64{"hidden768-batch8": {3.4, 4.9}, "hidden768-batch32": {13.5, 19.4}} {
-		head := accountOf(t, name).AtPeak[memory.Activations] - accountOf(t, name, "model.bare=true").AtPeak[memory.Activations]
+	for name, layers := range map[string][2]float64{"hidden768-batch8": {3.4, 4.9},
+		"hidden768-batch32": {13.5, 19.4}} {
+		whole, bare := accountOf(t, name), accountOf(t, name, "model.bare=true")
+		head := whole.AtPeak[memory.Activations] - bare.AtPeak[memory.Activations]
 		for i, dropout := range []string{"false", "true"} {
 			m := accountOf(t, name, "model.attention=unfused", "training.dropout="+dropout)
-			assert.InEpsilon(t, layers[i]*gib, m.AtPeak[memory.Activations]-head, 0.02, "%s with dropout %s", name, dropout)
+			assert.InEpsilon(t, layers[i]*gib, m.AtPeak[memory.Activations]-head, 0.02, "%s with dropout %s", name,
+				dropout)
 		}
 	}
 }

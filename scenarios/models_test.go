@@ -41,7 +41,8 @@ var published = []struct {
 // preset loads a model preset as a scenario does.
 func preset(t *testing.T, name string) *model.Config {
 	t.Helper()
-	cfg, err := LoadReader(strings.NewReader("model.preset = \""+name+"\"\ncluster.preset = \"dgx-h100\"\n"), "test.toml", nil)
+	cfg, err := LoadReader(strings.NewReader("model.preset = \""+name+"\"\ncluster.preset = \"dgx-h100\"\n"),
+		"test.toml", nil)
 	require.NoError(t, err)
 	return &cfg.Model
 }

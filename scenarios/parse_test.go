@@ -64,10 +64,13 @@ func (n *node) dateless() {
 
 func TestTreeHoldsWhatTheTextSays(t *testing.T) {
 	for _, text := range []string{
-		"", "# only a comment", "a = 1\nb.c.d = 2\nb.c.e = 3", "[a]\n[a.b]\nx = 1\n[a.c]\ny = 2", "[a.b.c]\nx=1\n[a]\ny=2",
+		"", "# only a comment", "a = 1\nb.c.d = 2\nb.c.e = 3", "[a]\n[a.b]\nx = 1\n[a.c]\ny = 2",
+		"[a.b.c]\nx=1\n[a]\ny=2",
 		"[[a]]\nx = 1\n[[a]]\nx = 2\n[a.b]\ny = 3\n[[a.c]]\nz = 4", "a = [[1, 2], [3.5, 4e2], [], ['x', \"y\\n\"]]",
-		"a = {b = 1, c = {d = [1, {e = 2}]}}", "x = 0xff\ny = 0o17\nz = 0b101\nu = 1_000\nv = -5\nw = +6", "a = 1e3\nb = -0.0\nc = inf\nd = -inf\ne = nan",
-		"a = '''\nx\n'''\nb = \"\"\"x \\\n   y\"\"\"", "\"quoted key\" = 1\n'it''' = 2", "a = 1979-05-27\nb = 07:32:00\nc = 1979-05-27T07:32:00Z",
+		"a = {b = 1, c = {d = [1, {e = 2}]}}", "x = 0xff\ny = 0o17\nz = 0b101\nu = 1_000\nv = -5\nw = +6",
+		"a = 1e3\nb = -0.0\nc = inf\nd = -inf\ne = nan",
+		"a = '''\nx\n'''\nb = \"\"\"x \\\n   y\"\"\"", "\"quoted key\" = 1\n'it''' = 2",
+		"a = 1979-05-27\nb = 07:32:00\nc = 1979-05-27T07:32:00Z",
 		"\"\" = 1", "a . b = 1", "\ufeffa = 1", "a = 1\r\nb = 2\r\n",
 	} {
 		want, err := oracle([]byte(text))
@@ -92,8 +95,10 @@ func treeText(text []byte) (any, bool) {
 // TestWrongTOML: what go-toml refuses, the tree refuses, at the same line.
 func TestWrongTOML(t *testing.T) {
 	for text, line := range map[string]int{
-		"a = 1\na = 2": 2, "a = 1\na.b = 2": 2, "a.b = 1\n[a]\nc = 2": 2, "[a]\n[a]": 2, "a = {b = 1}\n[a]\nc = 2": 2, "a = {b = 1}\na.c = 2": 2,
-		"a = [1]\n[[a]]": 2, "x = 1\ny = 01": 2, "x = 1__0": 1, "x = 99999999999999999999": 1, "x = 1979-13-01": 1, "x = \"a": 1, "x = \"\\q\"": 1, "=": 1,
+		"a = 1\na = 2": 2, "a = 1\na.b = 2": 2, "a.b = 1\n[a]\nc = 2": 2, "[a]\n[a]": 2, "a = {b = 1}\n[a]\nc = 2": 2,
+		"a = {b = 1}\na.c = 2": 2,
+		"a = [1]\n[[a]]":       2, "x = 1\ny = 01": 2, "x = 1__0": 1, "x = 99999999999999999999": 1, "x = 1979-13-01": 1,
+		"x = \"a": 1, "x = \"\\q\"": 1, "=": 1,
 		"x": 1, "[x": 1, "x = [1, 2": 1, "x = tru": 1, "a = {b = 1, b = 2}": 1,
 	} {
 		_, err := oracle([]byte(text))

@@ -44,7 +44,8 @@ func machineOf(t *testing.T, kind, name string) any {
 		require.NoError(t, err)
 		return []any{c, d}
 	}
-	cfg, err := LoadReader(strings.NewReader("cluster.preset = \"dgx-h100\"\nmodel.preset = \""+name+"\"\n"), "job.toml", nil)
+	cfg, err := LoadReader(strings.NewReader("cluster.preset = \"dgx-h100\"\nmodel.preset = \""+name+"\"\n"),
+		"job.toml", nil)
 	require.NoError(t, err)
 	return cfg.Model
 }

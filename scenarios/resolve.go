@@ -28,7 +28,8 @@ func (l *loader) resolve() {
 // tables makes sure that model, cluster, gpu and schedule are tables, so that
 // what follows can put keys into them.
 func (l *loader) tables() {
-	for _, key := range []string{"model", "gpu", "cluster", "parallel", "schedule", "training", "memory", "host", "framework", "nccl"} {
+	for _, key := range []string{"model", "gpu", "cluster", "parallel", "schedule", "training", "memory", "host",
+		"framework", "nccl"} {
 		t := l.root.get(key)
 		if t == nil {
 			l.root.put(key, newTable(input.Span{}, input.Span{}))

@@ -39,7 +39,8 @@ func (l *loader) setOne(text string, whole input.Span) {
 // setValue reads a value as TOML does; what is not TOML is a plain string.
 func (l *loader) setValue(value string, at input.Span) *node {
 	var quiet input.Problems
-	if t := parseTOML(&input.Source{Name: "--set", Text: []byte("v = " + value)}, &quiet); t != nil && len(t.keys) == 1 {
+	if t := parseTOML(&input.Source{Name: "--set", Text: []byte("v = " + value)}, &quiet); t != nil &&
+		len(t.keys) == 1 {
 		if n := t.get("v"); n != nil {
 			n.place(at)
 			if n.kind != stringNode && n.kind != tableNode && n.kind != arrayNode {

@@ -56,7 +56,8 @@ func (l *loader) checkModel(cfg *job.Config) {
 		return
 	}
 	if l.root.table("model").get("layers") == nil && !l.dec.isBad("model.layers") && cfg.Model.Empty() {
-		l.problem("model", nil, "says no model; write preset = \"llama-2-70b\" (trainsim list models), hf_config = \"config.json\", or the widths")
+		l.problem("model", nil, "says no model; write preset = \"llama-2-70b\" (trainsim list models), hf_config = "+
+			"\"config.json\", or the widths")
 		return
 	}
 	if l.dec.isBad("model.hidden") {
@@ -69,7 +70,8 @@ func (l *loader) checkModel(cfg *job.Config) {
 func (l *loader) checkMachine(cfg *job.Config) {
 	cluster := !l.dec.isBad("cluster")
 	if cluster && cfg.GPU.SMs == 0 && cfg.GPU.Name == "" && !l.dec.isBad("gpu") {
-		l.problem("cluster", nil, "says no machine; write preset = \"dgx-h100\" (trainsim list clusters), or gpu = \"h100-sxm5-80gb\" (trainsim list gpus) and gpus_per_node")
+		l.problem("cluster", nil, "says no machine; write preset = \"dgx-h100\" (trainsim list clusters), or gpu = "+
+			"\"h100-sxm5-80gb\" (trainsim list gpus) and gpus_per_node")
 		return
 	}
 	if cluster {
@@ -84,16 +86,19 @@ func (l *loader) checkMachine(cfg *job.Config) {
 func (l *loader) checkTraining(cfg *job.Config) {
 	t := &cfg.Training
 	if t.Recompute == "every-n" && t.RecomputeN < 1 {
-		l.problem("training.recompute_layers", []string{"training.recompute"}, "%d is not a number of layers; write 1 or more", t.RecomputeN)
+		l.problem("training.recompute_layers", []string{"training.recompute"},
+			"%d is not a number of layers; write 1 or more", t.RecomputeN)
 	}
 	if g := &cfg.GPU; t.Precision == "fp8" && g.Rates.FP8 == 0 && !l.dec.isBad("gpu.peak.fp8") {
-		l.problem("training.precision", []string{"gpu"}, "%s has no FP8; write %q, or a GPU that has it (peak.fp8 of its preset)", cmp.Or(g.Name, "the GPU"), widest16(g))
+		l.problem("training.precision", []string{"gpu"}, "%s has no FP8; write %q, or a GPU that has it (peak.fp8 "+
+			"of its preset)", cmp.Or(g.Name, "the GPU"), widest16(g))
 	}
 	if p := cfg.FP8WeightsProblem(); p != nil {
 		l.problem(p.Key, p.Others(), "%s", p.Text)
 	}
 	if w := cfg.LoRA.UnknownTarget(&cfg.Model); w != "" && !l.dec.isBad("model") {
-		l.problem("lora.targets", nil, "%q is no matrix of the model's layers; write any of %s", w, strings.Join(cfg.Model.TargetWords(), ", "))
+		l.problem("lora.targets", nil, "%q is no matrix of the model's layers; write any of %s", w,
+			strings.Join(cfg.Model.TargetWords(), ", "))
 	}
 	if cfg.Memory.Fraction <= 0 {
 		l.problem("memory.memory_fraction", nil, "0 leaves no memory; write a share above 0 and at most 1.0")
@@ -101,7 +106,8 @@ func (l *loader) checkTraining(cfg *job.Config) {
 	if conf, err := memory.ParseConf(cfg.Memory.AllocConf); err != nil {
 		l.problem("memory.alloc_conf", nil, "%v", err)
 	} else if conf.Backend != "" && conf.Backend != "native" {
-		l.problem("memory.alloc_conf", nil, "backend:%s is CUDA's allocator, of which there is no model; leave the backend out, which is PyTorch's native one", conf.Backend)
+		l.problem("memory.alloc_conf", nil, "backend:%s is CUDA's allocator, of which there is no model; leave the "+
+			"backend out, which is PyTorch's native one", conf.Backend)
 	}
 }
 

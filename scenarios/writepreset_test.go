@@ -27,7 +27,8 @@ func TestWriteGPU(t *testing.T) {
 		again, err := LoadGPU(out)
 		require.NoError(t, err, b.String())
 		assert.Equal(t, d, again)
-		assert.Regexp(t, `^# Ours\.\npreset = ".*"\n\n\[power\]\npatience = ".*"\n\n\[gemm\]\ntiles = .*\ntail = .*\n$`, b.String())
+		assert.Regexp(t,
+			`^# Ours\.\npreset = ".*"\n\n\[power\]\npatience = ".*"\n\n\[gemm\]\ntiles = .*\ntail = .*\n$`, b.String())
 		require.NoError(t, os.WriteFile(file, b.Bytes(), 0o644))
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"trainsim/sim/output"
@@ -18,16 +19,16 @@ import (
 
 // openJournal opens the journal of a search in its folder and says what is there
 // from before.
-func (a *app) openJournal(dir string, head *journal.Header, fresh bool) (*journal.Journal, error) {
-	j, err := journal.Open(dir, head, fresh)
+func (a *app) openJournal(dir string, head *journal.Header, start journal.Start) (*journal.Journal, error) {
+	j, err := journal.Open(dir, head, start)
 	if err != nil {
 		return nil, journalError(err)
 	}
 	if kept := j.Kept(); kept > 0 {
 		a.notef("%s has %d results already", dir, kept)
 	}
-	if bad := j.Damaged(); bad > 0 {
-		a.warnf("%s: %d lines are damaged; what they held runs again", j.Path(), bad)
+	if d := j.Damage(); d.Lines > 0 {
+		a.warnf("%s: %v; what was there runs again", j.Path(), &d)
 	}
 	return j, nil
 }
@@ -36,11 +37,14 @@ func (a *app) openJournal(dir string, head *journal.Header, fresh bool) (*journa
 func journalError(err error) error {
 	const elsewhere = "write elsewhere with --out, or start over with --fresh"
 	var none *journal.NoJournal
+	var conflict *journal.Conflict
 	switch {
 	case errors.Is(err, journal.ErrOther):
 		return usagef("%w; "+elsewhere, err)
 	case errors.As(err, &none):
-		return fmt.Errorf("%w; "+elsewhere, err)
+		return badInput(fmt.Errorf("%w; "+elsewhere, err))
+	case errors.As(err, &conflict):
+		return badInput(fmt.Errorf("%w; delete the line that is wrong, "+elsewhere, err))
 	case errors.Is(err, output.ErrInUse):
 		return fmt.Errorf("%w; wait for it, or write elsewhere with --out", err)
 	}
@@ -62,12 +66,24 @@ func (a *app) writeSweep(dir string, doc *report.SweepDoc) error {
 	return nil
 }
 
-// shardFolder returns where a shard writes when the whole search goes to dir.
-func shardFolder(part search.Shard, dir string) string {
-	if part.Whole() {
-		return dir
+// startFlags say what becomes of earlier results.
+type startFlags struct{ fresh, retry bool }
+
+func (s *startFlags) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&s.fresh, "fresh", false, "start over, whatever results are there")
+	f.BoolVar(&s.retry, "retry-failed", false, "simulate again what failed before")
+	cmd.MarkFlagsMutuallyExclusive("fresh", "retry-failed")
+}
+
+func (s *startFlags) start() journal.Start {
+	switch {
+	case s.fresh:
+		return journal.Fresh
+	case s.retry:
+		return journal.Retry
 	}
-	return filepath.Join(dir, fmt.Sprintf("shard-%d-of-%d", part.Index, part.Of))
+	return journal.GoOn
 }
 
 // shardFlag gives a command --shard.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,21 +27,24 @@ type mergeCommand struct {
 func newMergeCommand(a *app) *cobra.Command {
 	m := &mergeCommand{app: a}
 	cmd := &cobra.Command{
-		Use:   "merge DIR... --out DIR",
+		Use:   "merge DIR...",
 		Short: "Join the shards of a sweep or plan",
 		Long: `merge joins the folders of a sweep's or plan's shards (see --shard) into what one
-process would have written: the same files, byte for byte. Shards of different
-sweeps are refused. What is missing is reported; the results that are there are
-put into --out then, where the same command without --shard runs the rest.`,
-		Example: `  trainsim merge out/shard-*-of-4 --out out`,
-		Args:    cobra.MinimumNArgs(1),
-		RunE:    m.run,
+process would have written: the same files, byte for byte. DIR is the folder of a
+shard, or one that holds the folders of shards, which then also takes the results
+unless --out names another. Shards of different sweeps are refused, as are two
+different results of one point. What is missing is reported; the results that are
+there are put into --out then, where the same command without --shard runs the
+rest.`,
+		Example: `  trainsim merge out
+  trainsim merge node1/shard-0-of-2 node2/shard-1-of-2 --out out`,
+		Args: cobra.MinimumNArgs(1),
+		RunE: m.run,
 	}
 	f := cmd.Flags()
-	f.StringVarP(&m.out, "out", "o", "", "write the joined results to `DIR`")
+	f.StringVarP(&m.out, "out", "o", "", "write the joined results to `DIR` (default: the one that holds all shards)")
 	a.jsonFlag(cmd)
 	m.figures.registerAll(f)
-	cmd.MarkFlagRequired("out") //nolint:errcheck // the flag exists
 	return cmd
 }
 
@@ -49,13 +53,20 @@ func (m *mergeCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	shards, err := journal.OpenShards(args)
+	dirs := journal.FindShards(args)
+	if m.out == "" && len(args) == 1 && dirs[0] != args[0] {
+		m.out = args[0]
+	}
+	if m.out == "" {
+		return usagef("--out is needed for the folders of single shards: write where the joined results go")
+	}
+	shards, err := journal.OpenShards(dirs)
 	if err != nil {
 		return err
 	}
 	defer shards.Close()
 	head := shards.Header()
-	j, err := m.openJournal(m.out, head, false)
+	j, err := m.openJournal(m.out, head, journal.GoOn)
 	if err != nil {
 		return err
 	}
@@ -82,6 +93,10 @@ func (m *mergeCommand) join(j *journal.Journal, shards *journal.Shards) error {
 	warnings, err := shards.Join(j)
 	for _, text := range warnings {
 		m.warnf("%s", text)
+	}
+	var conflict *journal.Conflict
+	if errors.As(err, &conflict) {
+		err = badInput(fmt.Errorf("%w; leave out the folder that is wrong or run it again with --fresh, or write elsewhere with --out", err))
 	}
 	if e := j.Finish(); err == nil {
 		err = e
@@ -134,5 +149,5 @@ func (m *mergeCommand) finishPlan(j *journal.Journal, head *journal.Header, shar
 			return err
 		}
 	}
-	return m.showPlan(plan)
+	return m.showPlan(plan, j)
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"trainsim/sim/report"
 	"trainsim/sim/search/journal"
 )
 
@@ -58,6 +60,65 @@ func TestMergeReportsGapsAndDoubles(t *testing.T) {
 	r = trainsim(small(out, "--no-plots", "--shard", "0/1")...)
 	require.Equal(t, exitOK, r.code, r.stderr)
 	sameFolder(t, folder(t, one), folder(t, out), "filled")
+}
+
+// The folder of a whole search stands for its shards and takes what they make.
+func TestMergeOfTheFolderOfAllShards(t *testing.T) {
+	one, many, out := t.TempDir(), t.TempDir(), t.TempDir()
+	require.Equal(t, exitOK, trainsim(small(one, "--no-plots")...).code)
+	for i := range 2 {
+		require.Equal(t, exitOK, trainsim(small(many, "--no-plots", "--shard", fmt.Sprintf("%d/2", i))...).code)
+	}
+	for _, args := range [][]string{{many}, {many, "-o", out}, {many}} {
+		r := trainsim(append([]string{"merge", "-q", "--no-plots"}, args...)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+	}
+	sameFolder(t, folder(t, one), folder(t, many), "the folder itself")
+	sameFolder(t, folder(t, one), folder(t, out), "another folder")
+	r := trainsim("merge", filepath.Join(many, "shard-0-of-2"), filepath.Join(many, "shard-1-of-2"))
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, "--out is needed")
+}
+
+// Two results of a point are refused, with their places and what to do.
+func TestMergeRefusesTwoResultsOfAPoint(t *testing.T) {
+	dir := t.TempDir()
+	shard := func(name string) string {
+		require.Equal(t, exitFailure, trainsim("sweep", "pp4-1f1b-8", "-q", "--no-plots", "-o", filepath.Join(dir, name),
+			"--vary", "schedule.microbatches=4,8", "--shard", "0/2", "--max-events", "5").code)
+		return filepath.Join(dir, name, "shard-0-of-2")
+	}
+	a, b := shard("a"), shard("b")
+	head, err := readHead(filepath.Join(a, journal.Name))
+	require.NoError(t, err)
+	for i, dir := range []string{a, b} {
+		j, err := journal.Open(dir, head, journal.Fresh)
+		require.NoError(t, err)
+		require.NoError(t, j.Add(&report.SweepRow{
+			ID: strings.Repeat("0", 32), Outcome: report.OutcomeOK, Settings: report.Settings{{Key: "schedule.microbatches", Value: "4"}},
+			Metrics: &report.Metrics{GPUs: 1, Samples: 1, StepTime: float64(i + 1)},
+		}))
+		require.NoError(t, j.Finish())
+		j.Close()
+	}
+	r := trainsim("merge", a, b, "-o", filepath.Join(dir, "out"))
+	assert.Equal(t, exitInput, r.code)
+	assert.Contains(t, r.stderr, fmt.Sprintf("trainsim: %s:2: point 0 has another result than is at %s:2; leave out the folder that is wrong or run it again",
+		filepath.Join(b, journal.Name), filepath.Join(a, journal.Name)))
+}
+
+// readHead returns the header of a journal.
+func readHead(path string) (*journal.Header, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	c, err := journal.Read(f, func(journal.Entry) error { return nil })
+	if err != nil {
+		return nil, err
+	}
+	return c.Header, nil
 }
 
 func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {

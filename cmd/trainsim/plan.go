@@ -24,15 +24,16 @@ import (
 type planCommand struct {
 	*app
 	overrides
-	figures          figureFlags
-	fix, kinds       []string
-	gpus             []int
-	maxMemory        string
-	minMicrobatches  int
-	batch            int64
-	top, jobs        int
-	out, shard       string
-	fresh, everyRank bool
+	figures         figureFlags
+	fix, kinds      []string
+	gpus            []int
+	maxMemory       string
+	minMicrobatches int
+	batch           int64
+	top, jobs       int
+	out, shard      string
+	startFlags
+	everyRank bool
 }
 
 // newPlanCommand is `trainsim plan`.
@@ -52,7 +53,8 @@ for attention that is not fused; --fix allows other values.
 It prints the ten fastest layouts that fit with why, and the front of step time
 against memory to spare, and writes plan.csv, plan.json, plan.png and the fastest
 as plan.toml, which "trainsim run" takes. After an interruption the same command
-goes on where it stopped; --fresh starts over.`,
+goes on where it stopped; --fresh starts over, --retry-failed simulates again the
+layouts whose simulation failed (exit code 1).`,
 		Example: `  trainsim plan 70b-tp4-pp2
   trainsim plan 70b-tp4-pp2 --fix parallel.tp=4 --max-memory 72GiB --min-microbatches 8
   trainsim plan 70b-tp4-pp2 --gpus 64,128,256`,
@@ -73,7 +75,7 @@ goes on where it stopped; --fresh starts over.`,
 	p.figures.registerAll(f)
 	f.IntVarP(&p.jobs, "jobs", "j", 0, "simulate `N` layouts at a time; 0 is one a core")
 	shardFlag(f, &p.shard)
-	f.BoolVar(&p.fresh, "fresh", false, "start over, whatever results are there")
+	p.startFlags.register(cmd)
 	f.BoolVar(&p.everyRank, "no-fold", false, "simulate every rank, also those that cannot differ")
 	return cmd
 }
@@ -106,13 +108,14 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 	if len(planner.Layouts) == 0 {
 		return usagef("no layout of %s has what is asked for: %s; fix fewer keys, or other values", space.Base.Name, strings.Join(append(p.fix, fmt.Sprintf("a global batch of %d", space.Batch)), ", "))
 	}
-	dir = shardFolder(part, dir)
-	j, err := p.openJournal(dir, journal.ForPlan(planner, part, p.optionsText(planner)), p.fresh)
+	dir = part.Folder(dir)
+	how := search.Options{Jobs: p.jobs, Shard: part, EveryRank: p.everyRank}
+	j, err := p.openJournal(dir, journal.ForPlan(planner, how), p.start())
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	plan, counts, err := p.search(cmd.Context(), j, planner, part)
+	plan, counts, err := p.search(cmd.Context(), j, planner, how)
 	if err != nil {
 		return err
 	}
@@ -122,13 +125,16 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 	if err := j.Sort(); err != nil {
 		return err
 	}
-	return p.show(plan, counts)
+	return p.show(plan, counts, j)
 }
 
 // search searches and sees the results to the disk.
-func (p *planCommand) search(ctx context.Context, j *journal.Journal, planner *search.Planner, part search.Shard) (*report.Plan, *search.PlanCounts, error) {
-	hear, finish := p.bar("searching")
-	plan, counts, err := planner.Plan(ctx, j, search.Options{Jobs: p.jobs, Shard: part, EveryRank: p.everyRank, Progress: hear})
+func (p *planCommand) search(
+	ctx context.Context, j *journal.Journal, planner *search.Planner, how search.Options,
+) (*report.Plan, *search.PlanCounts, error) {
+	var finish func()
+	how.Progress, finish = p.bar("searching")
+	plan, counts, err := planner.Plan(ctx, j, how)
 	finish()
 	if e := j.Finish(); err == nil {
 		err = e
@@ -195,13 +201,6 @@ func (p *planCommand) limit(planner *search.Planner) error {
 	return nil
 }
 
-// optionsText is what decides the layouts beside the scenario.
-func (p *planCommand) optionsText(planner *search.Planner) string {
-	s := planner.Space
-	return fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, --no-fold=%t",
-		s.Batch, s.Nodes, s.Kinds, s.Fixed, planner.Limit, s.MinMicrobatches, planner.Top, p.everyRank)
-}
-
 // write writes the files of a plan.
 func (p *planCommand) write(dir string, plan *report.Plan, planner *search.Planner, options []chart.Options) error {
 	if err := p.writePlan(dir, plan, options); err != nil {
@@ -243,22 +242,50 @@ func (a *app) writePlan(dir string, plan *report.Plan, options []chart.Options) 
 }
 
 // show prints the plan and what became of the layouts.
-func (p *planCommand) show(plan *report.Plan, n *search.PlanCounts) error {
-	p.notef("%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory, %d simulated",
-		n.Layouts, n.TooLarge, n.TooSlow, n.Impossible, n.OutOfMemory, n.Simulated)
-	return p.showPlan(plan)
+func (p *planCommand) show(plan *report.Plan, n *search.PlanCounts, j *journal.Journal) error {
+	failed := ""
+	if n.Failed > 0 {
+		failed = fmt.Sprintf(", %d failed", n.Failed)
+	}
+	p.notef("%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory%s, %d simulated",
+		n.Layouts, n.TooLarge, n.TooSlow, n.Impossible, n.OutOfMemory, failed, n.Simulated)
+	return p.showPlan(plan, j)
 }
 
-// showPlan prints a plan; one without a layout is a job that cannot run.
-func (a *app) showPlan(plan *report.Plan) error {
+// showPlan prints a plan. Layouts that failed may have been the fastest: that is
+// an error, as is a plan without a layout, whose job cannot run.
+func (a *app) showPlan(plan *report.Plan, j *journal.Journal) error {
 	var err error
 	if a.json {
 		err = a.writeJSON(plan)
 	} else {
 		err = text.Plan(a.stdout, plan)
 	}
+	if err == nil {
+		err = failedLayouts(j)
+	}
 	if err == nil && len(plan.Sizes) == 0 {
 		err = unrunnable(fmt.Errorf("no layout of %s fits into memory", plan.Scenario))
 	}
 	return err
+}
+
+// failedLayouts is the error of layouts whose simulation failed.
+func failedLayouts(j *journal.Journal) error {
+	n, first := 0, ""
+	for row, err := range j.Found() {
+		if err != nil {
+			return err
+		}
+		if row.Outcome != report.OutcomeFailed {
+			continue
+		}
+		if n++; n == 1 {
+			first = report.LayoutLabel(row.Settings) + ": " + row.Reason
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d layouts failed, the first is %s; --retry-failed simulates them again", n, first)
 }

@@ -20,13 +20,14 @@ import (
 type sweepCommand struct {
 	*app
 	overrides
-	figures          figureFlags
-	vary             []string
-	zip, keep        string
-	out, shard       string
-	jobs             int
-	fresh, everyRank bool
-	maxEvents        uint64
+	figures    figureFlags
+	vary       []string
+	zip, keep  string
+	out, shard string
+	jobs       int
+	startFlags
+	everyRank bool
+	maxEvents uint64
 }
 
 // zipAll is what --zip without a list of keys stands for.
@@ -41,12 +42,13 @@ func newSweepCommand(a *app) *cobra.Command {
 		Long: `sweep simulates the product of the values of each --vary: every point is a full
 simulation, several at a time. VALUES are separated by commas; 2..8 counts from
 2 to 8, 4..32+4 by steps of 4, 2..64*2 doubles. What cannot run (invalid, out of
-memory, deadlock) is a row with its reason. When the layout or the number of GPUs
+memory, deadlock, a simulation that fails) is a row with its reason. When the layout or the number of GPUs
 varies, parallel.dp follows from the rest.
 
-Results are written to sweep.jsonl as they come. After an interruption or a
-crash the same command goes on where it stopped; --fresh starts over. At the end
-there are sweep.csv, sweep.json and sweep.png, the same whatever --jobs is.`,
+Results are written to sweep.jsonl as they come, each line with a checksum. After
+an interruption or a crash the same command goes on where it stopped, and lines
+that were changed are not believed; --fresh starts over, --retry-failed simulates
+again what failed (exit code 1). At the end there are sweep.csv, sweep.json and sweep.png, the same whatever --jobs is.`,
 		Example: `  trainsim sweep 70b-tp4-pp2 --vary schedule.microbatches=2..64*2 --keep global_batch
   trainsim sweep my.toml --vary parallel.pp=2,4 --vary schedule.microbatches=4..32*2
   trainsim sweep my.toml --vary parallel.tp=1,2,4 --vary schedule.microbatch_size=1,2,4 --zip
@@ -65,7 +67,7 @@ there are sweep.csv, sweep.json and sweep.png, the same whatever --jobs is.`,
 	s.figures.registerAll(f)
 	f.IntVarP(&s.jobs, "jobs", "j", 0, "simulate `N` points at a time; 0 is one a core")
 	shardFlag(f, &s.shard)
-	f.BoolVar(&s.fresh, "fresh", false, "start over, whatever results are there")
+	s.startFlags.register(cmd)
 	f.BoolVar(&s.everyRank, "no-fold", false, "simulate every rank, also those that cannot differ")
 	f.Uint64Var(&s.maxEvents, "max-events", 0, "give a point up after `N` events; 0 is no limit")
 	return cmd
@@ -84,7 +86,8 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	head, err := journal.ForSweep(grid, part, s.optionsText(grid))
+	how := search.Options{Jobs: s.jobs, Shard: part, EveryRank: s.everyRank, MaxEvents: s.maxEvents}
+	head, err := journal.ForSweep(grid, how)
 	if err != nil {
 		return err
 	}
@@ -92,13 +95,13 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 	if dir == "" {
 		dir = filepath.Join("trainsim-out", fileName(head.Scenario)+"-sweep")
 	}
-	dir = shardFolder(part, dir)
-	j, err := s.openJournal(dir, head, s.fresh)
+	dir = part.Folder(dir)
+	j, err := s.openJournal(dir, head, s.start())
 	if err != nil {
 		return err
 	}
 	defer j.Close()
-	if err := s.fill(cmd.Context(), j, grid, part); err != nil {
+	if err := s.fill(cmd.Context(), j, grid, how); err != nil {
 		return err
 	}
 	doc := &report.SweepDoc{Scenario: head.Scenario, Axes: head.Axes, Rows: j.Rows()}
@@ -112,15 +115,16 @@ func (s *sweepCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // fill simulates what the journal does not have and sees it to the disk.
-func (s *sweepCommand) fill(ctx context.Context, j *journal.Journal, grid *search.Grid, part search.Shard) error {
-	hear, finish := s.bar("simulating")
-	err := grid.Run(ctx, j, search.Options{Jobs: s.jobs, Shard: part, EveryRank: s.everyRank, MaxEvents: s.maxEvents, Progress: hear})
+func (s *sweepCommand) fill(ctx context.Context, j *journal.Journal, grid *search.Grid, how search.Options) error {
+	var finish func()
+	how.Progress, finish = s.bar("simulating")
+	err := grid.Run(ctx, j, how)
 	finish()
 	if e := j.Finish(); err == nil {
 		err = e
 	}
 	if ctx.Err() != nil {
-		s.notef("%d of %d results are in %s; the same command goes on from there", j.Kept(), part.Count(grid.Len()), j.Path())
+		s.notef("%d of %d results are in %s; the same command goes on from there", j.Kept(), how.Shard.Count(grid.Len()), j.Path())
 	}
 	return err
 }
@@ -164,12 +168,6 @@ func (s *sweepCommand) grid(name string, sets []string) (*search.Grid, error) {
 		grid.Batch = base.Samples()
 	}
 	return grid, err
-}
-
-// optionsText is what decides the points beside the axes.
-func (s *sweepCommand) optionsText(grid *search.Grid) string {
-	return fmt.Sprintf("--zip=%s --keep=%s --no-fold=%t --max-events=%d --set %s",
-		s.zip, s.keep, s.everyRank, s.maxEvents, strings.Join(grid.Sets, " --set "))
 }
 
 // finish draws and prints a sweep whose rows are complete.
@@ -225,7 +223,7 @@ func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSumm
 func sweepVerdict(s *report.SweepSummary, part search.Shard) error {
 	switch {
 	case s.Counts[report.OutcomeFailed] > 0:
-		return fmt.Errorf("%d of %d points failed; the same command tries them again", s.Counts[report.OutcomeFailed], s.Points)
+		return fmt.Errorf("%d of %d points failed; --retry-failed simulates them again", s.Counts[report.OutcomeFailed], s.Points)
 	case s.Counts[report.OutcomeOK] > 0 || !part.Whole():
 		return nil
 	case s.Counts[report.OutcomeInvalid] == s.Points:

@@ -167,7 +167,7 @@ func TestSweepResumesFromAnyJournal(t *testing.T) {
 		args := small(dir, "--no-plots")
 		if cut == 10 { // a header that was never whole
 			r := trainsim(args...)
-			assert.Equal(t, exitFailure, r.code)
+			assert.Equal(t, exitInput, r.code)
 			assert.Contains(t, r.stderr, "start over with --fresh")
 			args = append(args, "--fresh")
 		}
@@ -177,20 +177,58 @@ func TestSweepResumesFromAnyJournal(t *testing.T) {
 	}
 }
 
-// A failed point is tried again, and one of another scenario is not taken over.
-func TestSweepRunsAgainWhatDoesNotCount(t *testing.T) {
-	whole := t.TempDir()
-	require.Equal(t, exitOK, trainsim(small(whole, "--no-plots")...).code)
-	files := folder(t, whole)
-	lines := strings.SplitAfter(files[journal.Name], "\n")
-	lines[3] = strings.Replace(lines[3], `"outcome":"ok"`, `"outcome":"failed"`, 1)
-	lines[5] = strings.Replace(lines[5], `"step_time_s":0.`, `"step_time_s":7.`, 1)
-	_, after, _ := strings.Cut(lines[5], `"id":"`)
-	lines[5] = strings.Replace(lines[5], after[:32], strings.Repeat("0", 32), 1)
+// A line that was changed is not believed: its point runs again, and is named.
+func TestSweepDoesNotBelieveAChangedJournal(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, journal.Name), []byte(strings.Join(lines, "")), 0o666))
 	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
+	files := folder(t, dir)
+	path := filepath.Join(dir, journal.Name)
+	lines := strings.SplitAfter(files[journal.Name], "\n")
+	lines[5] = strings.Replace(lines[5], `"step_time_s":`, `"step_time_s":-`, 1)
+	require.Contains(t, lines[5], `"step_time_s":-`)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "")), 0o666))
+	r := trainsim(small(dir, "--no-plots")...)
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.Contains(t, r.stderr, "warning: "+path+": line 6 is damaged: its checksum is another: it was changed or damaged; what was there runs again")
 	sameFolder(t, files, folder(t, dir), "repaired")
+}
+
+// A failed point is a result, tried again only when that is asked for.
+func TestSweepRetriesFailuresWhenAsked(t *testing.T) {
+	dir := t.TempDir()
+	sweep := func(more ...string) result {
+		args := []string{"sweep", "pp4-1f1b-8", "--no-plots", "-o", dir, "--vary", "schedule.microbatches=4,8", "--max-events", "5"}
+		return trainsim(append(args, more...)...)
+	}
+	first := sweep("-q")
+	assert.Equal(t, exitFailure, first.code)
+	assert.Contains(t, first.stdout, "Failed: 2 of 2 points, first point 0: event limit reached: 5 events")
+	assert.Contains(t, first.stderr, "2 of 2 points failed; --retry-failed simulates them again")
+	files := folder(t, dir)
+	assert.Contains(t, files["sweep.json"], `"outcome":"failed"`)
+	again := sweep()
+	assert.Contains(t, again.stderr, "has 2 results already")
+	assert.Equal(t, first.stdout, again.stdout)
+	assert.NotContains(t, sweep("--retry-failed").stderr, "results already")
+	sameFolder(t, files, folder(t, dir), "again")
+	assert.Equal(t, exitUsage, sweep("--retry-failed", "--fresh").code)
+}
+
+// A journal of before checksums, and one with two results of a point, is an input
+// that is not what it should be.
+func TestSweepRefusesJournals(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots")...).code)
+	path := filepath.Join(dir, journal.Name)
+	text := folder(t, dir)[journal.Name]
+	old := strings.Replace(text, "sweep-journal/v2", "sweep-journal/v1", 1)
+	require.NoError(t, os.WriteFile(path, []byte(old), 0o666))
+	r := trainsim(small(dir, "--no-plots")...)
+	assert.Equal(t, exitInput, r.code)
+	assert.Contains(t, r.stderr, path+": it is a journal of another version of trainsim")
+	assert.Contains(t, r.stderr, "write elsewhere with --out, or start over with --fresh")
+	require.Equal(t, exitOK, trainsim(small(dir, "--no-plots", "--fresh")...).code)
+	assert.Equal(t, text, folder(t, dir)[journal.Name])
 }
 
 func TestSweepRefusesAnotherSweepsFolder(t *testing.T) {

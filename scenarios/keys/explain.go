@@ -103,7 +103,7 @@ func knownKey(path string) bool {
 // fromStruct explains a key of a device or cluster that has no entry of its
 // own, as fitted parameters, by its table's entry.
 func fromStruct(path string) (Key, bool) {
-	if !slices.Contains(Paths(), path) {
+	if !slices.Contains(paths(), path) {
 		return Key{}, false
 	}
 	k, _ := Find(path)

@@ -16,25 +16,25 @@ import (
 // TestEveryKeyIsExplained: each value of a Config has an entry, or its table has
 // one; and there is no entry for what is not there.
 func TestEveryKeyIsExplained(t *testing.T) {
-	paths := map[string]bool{}
-	for _, path := range Paths() {
-		paths[path] = true
+	held := map[string]bool{}
+	for _, path := range paths() {
+		held[path] = true
 		k, own := Find(path)
 		assert.NotEmpty(t, k.Text, path)
 		if !strings.HasPrefix(path, "gpu.") && !strings.HasPrefix(path, "cluster.") {
 			assert.True(t, own, "%s has no entry of its own", path)
 		}
 		for ; path != ""; path = path[:max(strings.LastIndexByte(path, '.'), 0)] {
-			paths[path] = true
+			held[path] = true
 		}
 	}
 	for table, keys := range extraKeys {
 		for _, key := range keys {
-			paths[table+"."+key] = true
+			held[table+"."+key] = true
 		}
 	}
 	for _, k := range Scenario() {
-		assert.True(t, paths[k.Path], "%s is explained but is no key", k.Path)
+		assert.True(t, held[k.Path], "%s is explained but is no key", k.Path)
 	}
 }
 

@@ -75,7 +75,6 @@ var modelKeys = []Key{
 	{Path: "model.head_transform", Unit: boolean, Default: "false",
 		Text: "A dense layer, GELU and norm before the head (BERT's masked-language-model head)."},
 	{Path: "model.head_bias", Unit: boolean, Default: "false", Text: "A bias over the vocabulary in the head."},
-	{Path: "model.pooler", Unit: boolean, Default: "false", Text: "BERT's pooler: one dense layer over hidden."},
 	{Path: "model.bare", Unit: boolean, Default: "false", Text: "Leaves out embedding, head and loss: transformer " +
 		"layers alone, for comparing schedules with their closed forms."},
 	{Path: "model.vocab_multiple", Unit: "tokens", Default: "128", Max: 1 << 20, Text: "The vocabulary is padded to " +
@@ -103,8 +102,6 @@ var modelKeys = []Key{
 		Text: "Latent attention: the part of a query's and key's head that carries the position, beside head_dim."},
 	{Path: "model.v_head_dim", Unit: "elements", Derived: "head_dim", Max: 8192,
 		Text: "Latent attention: width of a value's head."},
-	{Path: "model.embedding_width", Unit: "elements", Derived: "hidden", Max: 1 << 20,
-		Text: "Width of the token embedding where the model projects it to hidden (OPT-350M)."},
 }
 
 var parallelKeys = []Key{

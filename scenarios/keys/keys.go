@@ -114,6 +114,12 @@ var extraKeys = map[string][]string{
 	"host":      {"framework"},
 }
 
+// withoutEffect were keys once, in files that people may still have.
+var withoutEffect = []string{"gpu.l2_cache", "model.pooler", "model.embedding_width"}
+
+// HadNoEffect reports whether a path was a key once on which nothing depended.
+func HadNoEffect(path string) bool { return slices.Contains(withoutEffect, path) }
+
 // Home returns the full path of a key that stands in the wrong table or goes
 // by another program's name for it; "" when there is none, or more than one.
 func Home(key string) string {

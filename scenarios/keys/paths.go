@@ -9,9 +9,9 @@ import (
 	"trainsim/sim/job"
 )
 
-// Paths lists the path of every value that a Config holds, in the order
+// paths lists the path of every value that a Config holds, in the order
 // of its structs; elements of arrays go by the array's path.
-var Paths = sync.OnceValue(func() []string {
+var paths = sync.OnceValue(func() []string {
 	var out []string
 	walkPaths(reflect.TypeFor[job.Config](), "", &out)
 	return out

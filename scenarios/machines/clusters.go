@@ -54,7 +54,7 @@ func network(words string) string {
 	return ""
 }
 
-// FindCluster returns the built-in cluster that stands for nodes of a GPU, of
+// findCluster returns the built-in cluster that stands for nodes of a GPU, of
 // which perNode take part (0: any). The words about the machine decide if every
 // part of a cluster's name is among them, as in "AWS p5en". If they say no more
 // than the GPU, it is the machine named after the GPU for one node, and for
@@ -63,7 +63,7 @@ func network(words string) string {
 // which no link depends on; where it leaves out whether it is a card in a slot,
 // what the words say of NVLink and NVSwitches decides, and a machine that is all
 // NVLink is taken where they say nothing.
-func FindCluster(gpuType, machine string, nodes, perNode int) (string, error) {
+func findCluster(gpuType, machine string, nodes, perNode int) (string, error) {
 	words := wordsOf(gpuType + " " + machine)
 	usual, rank := "", 0
 	device, _ := FindGPU(gpuType)

@@ -58,13 +58,13 @@ func TestClustersByTheWordsOfTables(t *testing.T) {
 		{"A100", "PCIe, no NVLink", 1, "a100-pcie-8x"},
 	}
 	for _, test := range tests {
-		got, err := FindCluster(test.gpu, test.machine, test.nodes, 0)
+		got, err := findCluster(test.gpu, test.machine, test.nodes, 0)
 		require.NoError(t, err, test.gpu)
 		assert.Equal(t, test.want, got)
 	}
-	_, err := FindCluster("H100 PCIe", "NVSwitch", 1, 0)
+	_, err := findCluster("H100 PCIe", "NVSwitch", 1, 0)
 	assert.ErrorContains(t, err, "no cluster preset")
-	_, err = FindCluster("L40S", "", 2, 0)
+	_, err = findCluster("L40S", "", 2, 0)
 	assert.ErrorContains(t, err, `no cluster preset for 2 nodes of "L40S"`)
 }
 

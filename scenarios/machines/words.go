@@ -20,7 +20,7 @@ type Words struct {
 // one, with the configuration where the words change it; or, for a GPU that is
 // not stated or not known here, a configuration made of what the words state.
 func (w *Words) Machine() (name string, cfg *interconnect.Config, err error) {
-	found, err := FindCluster(w.GPU, w.Text, w.Nodes, w.PerNode)
+	found, err := findCluster(w.GPU, w.Text, w.Nodes, w.PerNode)
 	if err != nil {
 		if cfg = w.withCards(); cfg == nil {
 			cfg = w.made()
@@ -48,7 +48,7 @@ func (w *Words) withCards() *interconnect.Config {
 	if w.Nodes < 2 {
 		return nil
 	}
-	found, err := FindCluster(w.GPU, w.Text, 1, w.PerNode)
+	found, err := findCluster(w.GPU, w.Text, 1, w.PerNode)
 	if err != nil {
 		return nil
 	}

@@ -68,7 +68,7 @@ func isCollectives(header []string) bool { return newHeader(header).has(collecti
 // ReadCollectives reads a table of measured collectives, a CSV file with the
 // columns gpu_type, gpus, collective, size_bytes (the full vector) and time_us,
 // and where they differ from one full node nodes, cluster (a preset's name),
-// interconnect (words about the machine, see [machines.FindCluster]), dtype and algo_or_env
+// interconnect (words about the machine, see package machines), dtype and algo_or_env
 // (NCCL's algorithm, or its variables as in NCCL_ALGO=Ring NCCL_PROTO=LL; a row
 // with one that is not modelled is skipped). A cluster that is given here stands for
 // all rows; otherwise the row's own, or the built-in one of its GPU, is taken,

@@ -89,6 +89,10 @@ func (r *kernelRow) efficiency(m *KernelTime) {
 	m.Seconds = flops * k.FLOPs() / (r.number("peak_tflops") * 1e12 * r.number("efficiency"))
 }
 
+// groupedLaunch is what Transformer Engine's host spends on a product of a group
+// in SimuMax's tables (frameworks/megatron-lm.toml has the same for a job).
+const groupedLaunch = 8800 * sim.Nanosecond
+
 // shape splits "b=1, m=4096" into its pairs.
 func (r *kernelRow) shape() map[string]string {
 	pairs := map[string]string{}
@@ -134,10 +138,6 @@ func (r *kernelRow) simumaxGrouped(shape map[string]string) gpu.Kernel {
 	}
 	return k
 }
-
-// groupedLaunch is what Transformer Engine's host spends on a product of a group
-// in SimuMax's tables: whatever their size, the shortest take 8.6 to 9.2 us.
-const groupedLaunch = 8800 * sim.Nanosecond
 
 // simumaxAttention reads a causal attention; its efficiencies count the whole
 // score matrix, twice what Kernel.FLOPs counts. Where queries and values have

@@ -34,10 +34,10 @@ type RankMemory struct {
 }
 
 // Replay replays the allocations of one rank of every pipeline rank.
-func Replay(j *job.Job) ([]RankMemory, error) { return ReplayUntil(context.Background(), j, false) }
+func Replay(j *job.Job) ([]RankMemory, error) { return ReplayContext(context.Background(), j, false) }
 
-// ReplayUntil is Account until ctx is done, with the timeline if points is set.
-func ReplayUntil(ctx context.Context, j *job.Job, points bool) ([]RankMemory, error) {
+// ReplayContext is Account until ctx is done, with the timeline if points is set.
+func ReplayContext(ctx context.Context, j *job.Job, points bool) ([]RankMemory, error) {
 	out := make([]RankMemory, len(j.Stages))
 	for s := range j.Stages {
 		m, err := replayStage(ctx, j, s, points)

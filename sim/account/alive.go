@@ -8,32 +8,32 @@ import (
 // mostGathered returns the most bytes of parameters that a chunk holds gathered
 // for its backward at one time, and of how many units: those that stay from the
 // forward on, and those that a recomputation gathers again, which come and go.
-func mostGathered(cc *code.Chunk) (bytes, units int64) {
-	s := newAliveSet(cc, func(id model.TensorID) bool {
-		t := &cc.Chunk.Tensors[id]
-		return t.Weights && !t.Kept && cc.Saved[id]
+func mostGathered(chunk *code.Chunk) (bytes, units int64) {
+	s := newLiveTensors(chunk, func(id model.TensorID) bool {
+		t := &chunk.Model.Tensors[id]
+		return t.Weights && !t.Kept && chunk.Saved[id]
 	})
-	s.pass(cc.Chunk.Forward, cc.ForwardTensors)
-	s.pass(cc.Chunk.Backward, cc.BackwardTensors)
+	s.pass(chunk.Model.Forward, chunk.ForwardFrees)
+	s.pass(chunk.Model.Backward, chunk.BackwardFrees)
 	return s.most, s.atMost
 }
 
-// aliveSet is what a chunk holds, of the tensors that count, at a point of its
+// liveTensors is what a chunk holds, of the tensors that count, at a point of its
 // code.
-type aliveSet struct {
+type liveTensors struct {
 	chunk               *model.Chunk
 	counts              func(model.TensorID) bool
 	live                map[model.TensorID]bool
 	bytes, most, atMost int64
 }
 
-func newAliveSet(cc *code.Chunk, counts func(model.TensorID) bool) *aliveSet {
-	return &aliveSet{chunk: cc.Chunk, counts: counts, live: make(map[model.TensorID]bool)}
+func newLiveTensors(chunk *code.Chunk, counts func(model.TensorID) bool) *liveTensors {
+	return &liveTensors{chunk: chunk.Model, counts: counts, live: make(map[model.TensorID]bool)}
 }
 
 // pass walks through code; freed are the tensors that each operator is the last
 // to use.
-func (s *aliveSet) pass(ops []model.Op, freed [][]model.TensorID) {
+func (s *liveTensors) pass(ops []model.Op, freed [][]model.TensorID) {
 	for i := range ops {
 		for _, id := range ops[i].Writes {
 			if s.counts(id) && !s.live[id] {

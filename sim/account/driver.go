@@ -5,11 +5,11 @@ import (
 	"trainsim/sim"
 )
 
-// DriverPoint is what the allocator made the driver do at an instruction of
+// DriverWork is what the allocator made the driver do at an instruction of
 // a phase: time on the host, which first waits for the GPU if memory was
 // given back.
-type DriverPoint struct {
-	Action, Pc int32
+type DriverWork struct {
+	Action, PC int32
 	Time       sim.Time
 	Waits      bool
 }
@@ -23,5 +23,5 @@ func (a *replay) driver() {
 	g := &a.job.Config.GPU
 	costs := memory.DriverCosts{Malloc: g.Malloc, Free: g.Free, Map: g.Malloc, Unmap: g.Free}
 	t := &a.timelines[len(a.timelines)-1]
-	t.Driven = append(t.Driven, DriverPoint{a.action, a.pc, w.Time(costs), w.Waits()})
+	t.Driver = append(t.Driver, DriverWork{a.action, a.pc, w.Time(costs), w.Waits()})
 }

@@ -28,7 +28,7 @@ type Line struct {
 func Explain(j *job.Job, stage int) []Line {
 	e := &explainer{job: j, stage: &j.Stages[stage]}
 	e.state()
-	for i, f := range flights(e.stage) {
+	for i, f := range mostInFlight(e.stage) {
 		e.activations(i, f)
 	}
 	e.explainEvaluation()
@@ -57,7 +57,7 @@ func (e *explainer) add(kind memory.Kind, bytes int64, part, formula string, arg
 
 // state explains weights, gradients and the optimizer.
 func (e *explainer) state() {
-	j, n := e.job, e.stage.GradElements
+	j, n := e.job, e.stage.TrainedParameters
 	layout := j.Config.StateLayout()
 	if layout == job.ShardedLayout {
 		e.spread(memory.Weights, "weight shards", 4)
@@ -83,8 +83,8 @@ func (e *explainer) unsharded(n int64) {
 		return
 	}
 	var most, units int64
-	for _, cc := range e.stage.Chunks {
-		if bytes, n := mostGathered(cc); bytes > most {
+	for _, chunk := range e.stage.Chunks {
+		if bytes, n := mostGathered(chunk); bytes > most {
 			most, units = bytes, n
 		}
 	}
@@ -130,9 +130,9 @@ func (e *explainer) gradients(n int64, layout job.StateLayout) {
 // weights' copies or gradients' stand-ins.
 func (e *explainer) kept(weights bool) (bytes int64, n int) {
 	seen := make(map[string]bool)
-	for _, cc := range e.stage.Chunks {
-		for i := range cc.Chunk.Tensors {
-			if t := &cc.Chunk.Tensors[i]; t.Kept && t.Weights == weights && !seen[t.Name] {
+	for _, chunk := range e.stage.Chunks {
+		for i := range chunk.Model.Tensors {
+			if t := &chunk.Model.Tensors[i]; t.Kept && t.Weights == weights && !seen[t.Name] {
 				seen[t.Name] = true
 				bytes += t.Bytes
 			}
@@ -143,8 +143,8 @@ func (e *explainer) kept(weights bool) (bytes int64, n int) {
 
 func (e *explainer) frozen(layout job.StateLayout) {
 	var sum int64
-	for _, cc := range e.stage.Chunks {
-		for _, bytes := range cc.Chunk.Frozen {
+	for _, chunk := range e.stage.Chunks {
+		for _, bytes := range chunk.Model.Frozen {
 			sum += bytes
 		}
 	}
@@ -158,9 +158,9 @@ func (e *explainer) frozen(layout job.StateLayout) {
 // activations explains what a chunk keeps from the forward to the backward: of
 // layers that keep the same, the first one tensor by tensor, all layers, and the
 // ends.
-func (e *explainer) activations(index int, f flight) {
-	cc := e.stage.Chunks[index]
-	layers, ends := keptByLayer(cc)
+func (e *explainer) activations(index int, f inFlight) {
+	chunk := e.stage.Chunks[index]
+	layers, ends := keptByLayer(chunk)
 	all := ends
 	var terms []string
 	for len(layers) > 0 {
@@ -190,7 +190,7 @@ func (e *explainer) activations(index int, f flight) {
 	}
 	terms = append(terms, fmt.Sprintf("%d B at the ends", ends))
 	e.add(memory.Activations, f.whole*all, name, "%d micro-batches in flight x (%s)", f.whole, strings.Join(terms, " + "))
-	e.add(memory.Activations, f.late*lateBytes(cc), name+" for weights", "%d micro-batches x %d B that the gradients of the weights still need", f.late, lateBytes(cc))
+	e.add(memory.Activations, f.awaitingWeights*awaitingBytes(chunk), name+" for weights", "%d micro-batches x %d B that the gradients of the weights still need", f.awaitingWeights, awaitingBytes(chunk))
 }
 
 // keptLayer is what one layer keeps from the forward to the backward.
@@ -202,10 +202,10 @@ type keptLayer struct {
 
 // keptByLayer sorts a chunk's activations by layer, in order, and sums those of
 // no layer.
-func keptByLayer(cc *code.Chunk) (layers []keptLayer, ends int64) {
-	for id := range cc.Chunk.Tensors {
-		t := &cc.Chunk.Tensors[id]
-		if t.Bytes == 0 || t.Weights || !cc.Saved[id] || !writtenIn(cc.Chunk.Forward, model.TensorID(id)) {
+func keptByLayer(chunk *code.Chunk) (layers []keptLayer, ends int64) {
+	for id := range chunk.Model.Tensors {
+		t := &chunk.Model.Tensors[id]
+		if t.Bytes == 0 || t.Weights || !chunk.Saved[id] || !writtenIn(chunk.Model.Forward, model.TensorID(id)) {
 			continue
 		}
 		if t.Layer == 0 {

@@ -16,9 +16,9 @@ func (e *explainer) explainEvaluation() {
 	var most *code.Chunk
 	var bytes int64
 	for i := range e.stage.Evaluation {
-		if cc := e.stage.Evaluation[i].Chunks[0]; cc != most {
-			if n := mostAlive(cc); n > bytes {
-				most, bytes = cc, n
+		if chunk := e.stage.Evaluation[i].Chunks[0]; chunk != most {
+			if n := mostLive(chunk); n > bytes {
+				most, bytes = chunk, n
 			}
 		}
 	}
@@ -34,21 +34,21 @@ func (e *explainer) explainEvaluation() {
 	e.lines[len(e.lines)-1].Evaluation = true
 }
 
-// mostAlive returns the most bytes that a pass holds at one time.
-func mostAlive(cc *code.Chunk) int64 {
-	s := newAliveSet(cc, func(id model.TensorID) bool {
-		t := &cc.Chunk.Tensors[id]
+// mostLive returns the most bytes that a pass holds at one time.
+func mostLive(chunk *code.Chunk) int64 {
+	s := newLiveTensors(chunk, func(id model.TensorID) bool {
+		t := &chunk.Model.Tensors[id]
 		return !t.Weights && !t.Kept
 	})
-	s.pass(cc.Chunk.Forward, cc.ForwardTensors)
+	s.pass(chunk.Model.Forward, chunk.ForwardFrees)
 	return s.most
 }
 
 // keptByPass spells out what a pass keeps to its end, by layer, and what is there
 // beside it for a while, where it holds the most bytes.
-func keptByPass(cc *code.Chunk, most int64) string {
-	kept := *cc
-	kept.Saved = code.LeftBehind(cc.Chunk, cc.ForwardTensors)
+func keptByPass(chunk *code.Chunk, most int64) string {
+	kept := *chunk
+	kept.Saved = code.SavedByForward(chunk.Model, chunk.ForwardFrees)
 	layers, ends := keptByLayer(&kept)
 	most -= ends
 	var of []int64 // bytes of the layers that differ

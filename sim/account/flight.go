@@ -6,22 +6,22 @@ import (
 	"trainsim/sim/trace"
 )
 
-// flight is how many micro-batches of a chunk hold activations at the moment at
+// inFlight is how many micro-batches of a chunk hold activations at the moment at
 // which those of all chunks of a rank take the most: whole ones are between
 // forward and backward, of late ones the weights' gradients are still to come.
-type flight struct{ whole, late int64 }
+type inFlight struct{ whole, awaitingWeights int64 }
 
-// flights finds that moment in a stage's script.
-func flights(s *job.Stage) []flight {
+// mostInFlight finds that moment in a stage's script.
+func mostInFlight(s *job.Stage) []inFlight {
 	whole, late := make([]int64, len(s.Chunks)), make([]int64, len(s.Chunks))
-	for c, cc := range s.Chunks {
-		layers, ends := keptByLayer(cc)
-		whole[c], late[c] = ends, lateBytes(cc)
+	for c, chunk := range s.Chunks {
+		layers, ends := keptByLayer(chunk)
+		whole[c], late[c] = ends, awaitingBytes(chunk)
 		for _, l := range layers {
 			whole[c] += l.bytes
 		}
 	}
-	now, peak := make([]flight, len(s.Chunks)), make([]flight, len(s.Chunks))
+	now, peak := make([]inFlight, len(s.Chunks)), make([]inFlight, len(s.Chunks))
 	var most int64
 	for i := range s.Script {
 		for _, p := range s.Script[i].List() {
@@ -31,7 +31,7 @@ func flights(s *job.Stage) []flight {
 			now[p.Chunk].step(p.Kind)
 			var sum int64
 			for c := range now {
-				sum += now[c].whole*whole[c] + now[c].late*late[c]
+				sum += now[c].whole*whole[c] + now[c].awaitingWeights*late[c]
 			}
 			if sum > most {
 				most = sum
@@ -43,25 +43,25 @@ func flights(s *job.Stage) []flight {
 }
 
 // step counts an action of the chunk.
-func (f *flight) step(kind trace.Kind) {
+func (f *inFlight) step(kind trace.Kind) {
 	switch kind {
 	case trace.Forward:
 		f.whole++
 	case trace.Backward:
 		f.whole--
 	case trace.BackwardInput:
-		f.whole, f.late = f.whole-1, f.late+1
+		f.whole, f.awaitingWeights = f.whole-1, f.awaitingWeights+1
 	case trace.BackwardWeight:
-		f.late--
+		f.awaitingWeights--
 	}
 }
 
-// lateBytes is what the gradients of a chunk's weights need when that of its
+// awaitingBytes is what the gradients of a chunk's weights need when that of its
 // input is done.
-func lateBytes(cc *code.Chunk) (sum int64) {
-	for _, ids := range cc.WeightTensors {
+func awaitingBytes(chunk *code.Chunk) (sum int64) {
+	for _, ids := range chunk.WeightFrees {
 		for _, id := range ids {
-			if t := &cc.Chunk.Tensors[id]; cc.Saved[id] && !t.Weights {
+			if t := &chunk.Model.Tensors[id]; chunk.Saved[id] && !t.Weights {
 				sum += t.Bytes
 			}
 		}

@@ -20,14 +20,14 @@ func (a *replay) unshard(p *code.Part) {
 	if !a.job.Config.GathersOnce() || p.Kind == trace.Evaluation {
 		return
 	}
-	g, d, cc := &a.unsharded[p.Chunk], &a.job.DP, a.job.Stages[a.stage].Chunks[p.Chunk]
+	g, d, chunk := &a.unsharded[p.Chunk], &a.job.DP, a.job.Stages[a.stage].Chunks[p.Chunk]
 	if g.weights == nil {
-		for _, bytes := range d.Gathers(cc.Chunk) {
+		for _, bytes := range d.Gathers(chunk.Model) {
 			g.weights = append(g.weights, a.malloc("gathered weights", bytes, memory.Weights))
 		}
 	}
 	if g.grads == nil && isBackward(p.Kind) {
-		for _, n := range d.Units(cc.Chunk) {
+		for _, n := range d.Units(chunk.Model) {
 			g.grads = append(g.grads, a.malloc("unsharded gradients", n*d.GradBytes, memory.Gradients))
 		}
 	}

@@ -19,7 +19,7 @@ type OOM struct {
 	// job ever allocates would fit, if only it lay closer together.
 	Phase           string
 	Err             *memory.OutOfMemory
-	ActionIndex, Pc int32
+	ActionIndex, PC int32
 	Evaluating      bool
 }
 
@@ -30,7 +30,7 @@ func (a *replay) oom() *OOM {
 	if a.failedAction >= 0 {
 		act := &a.job.Script(a.stage, a.evaluating)[a.failedAction]
 		o.Action, o.Phase = a.job.Compiler.Names[act.Name], a.phase(act)
-		o.ActionIndex, o.Pc, o.Evaluating = a.failedAction, a.failedPC, a.evaluating
+		o.ActionIndex, o.PC, o.Evaluating = a.failedAction, a.failedPC, a.evaluating
 	}
 	return o
 }

@@ -9,13 +9,13 @@ import (
 // every step where they differ, and of the evaluation behind it.
 type Timeline struct {
 	Points []Point
-	Driven []DriverPoint
+	Driver []DriverWork
 }
 
 // Point is a counter's new value in a phase: from the start of an
 // instruction on, which allocates, or from its end on, which frees.
 type Point struct {
-	Action, Pc int32
+	Action, PC int32
 	Counter    int32
 	Early      bool
 	Value      int64

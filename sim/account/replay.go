@@ -83,7 +83,7 @@ func (a *replay) recording() bool { return a.job.Dynamic() || a.step >= a.job.Co
 // steady reports whether the steps done so far are enough.
 func (a *replay) steady() bool {
 	n := a.job.Config.AccountSteps()
-	return a.step > n || a.step == n && (a.job.Dynamic() || len(a.timelines[0].Driven) == 0)
+	return a.step > n || a.step == n && (a.job.Dynamic() || len(a.timelines[0].Driver) == 0)
 }
 
 // run replays the steps and returns the allocation that failed.
@@ -131,14 +131,14 @@ func (a *replay) endStep() {
 // runAction replays the allocations of one action of a script.
 func (a *replay) runAction(act *code.Action) {
 	var refs [2][]memory.Ref
-	var cc [2]*code.Chunk
+	var chunk [2]*code.Chunk
 	var tensors [2][]model.Tensor
 	a.pc = 0
 	for i, p := range act.List() {
 		if p.Microbatch >= 0 {
-			cc[i] = a.code(act, i)
-			refs[i] = a.refs(liveKeyOf(&p), len(cc[i].Chunk.Tensors))
-			tensors[i] = cc[i].Chunk.Tensors
+			chunk[i] = a.code(act, i)
+			refs[i] = a.refs(liveKeyOf(&p), len(chunk[i].Model.Tensors))
+			tensors[i] = chunk[i].Model.Tensors
 			a.unshard(&p)
 			a.beforeBackward(p.Kind)
 		}
@@ -149,7 +149,7 @@ func (a *replay) runAction(act *code.Action) {
 			if op.Free && (i == 0 || !ops[i-1].Free) {
 				a.sample(true)
 			}
-			a.apply(cc[op.Part], tensors[op.Part], refs[op.Part], op)
+			a.apply(chunk[op.Part], tensors[op.Part], refs[op.Part], op)
 		}
 		if n := len(ops); n > 0 {
 			a.sample(!ops[n-1].Free)
@@ -157,7 +157,7 @@ func (a *replay) runAction(act *code.Action) {
 		}
 	}
 	for i, p := range act.List() {
-		if cc[i] == nil {
+		if chunk[i] == nil {
 			continue
 		}
 		if p.Kind == trace.Evaluation { // what a pass keeps goes at its end
@@ -179,11 +179,11 @@ func (a *replay) code(act *code.Action, i int) *code.Chunk {
 	if !a.job.Dynamic() || act.Parts[i].Kind == trace.Evaluation {
 		return act.Chunks[i]
 	}
-	return a.job.Sized(act.Chunks[i], a.job.MicrobatchLength(0, a.step, act.Parts[i].Microbatch))
+	return a.job.ChunkOfLength(act.Chunks[i], a.job.MicrobatchLength(0, a.step, act.Parts[i].Microbatch))
 }
 
 // apply replays one step of the allocator.
-func (a *replay) apply(cc *code.Chunk, tensors []model.Tensor, refs []memory.Ref, op code.MemoryOp) {
+func (a *replay) apply(chunk *code.Chunk, tensors []model.Tensor, refs []memory.Ref, op code.MemoryOp) {
 	if op.Free {
 		a.free(&refs[op.Tensor])
 		return
@@ -198,9 +198,9 @@ func (a *replay) apply(cc *code.Chunk, tensors []model.Tensor, refs []memory.Ref
 	}
 	kind := memory.Temporaries
 	switch {
-	case t.Weights && cc.Saved[op.Tensor]: // from the forward to the backward
+	case t.Weights && chunk.Saved[op.Tensor]: // from the forward to the backward
 		kind = memory.Weights
-	case cc.Saved[op.Tensor]:
+	case chunk.Saved[op.Tensor]:
 		kind = memory.Activations
 	}
 	refs[op.Tensor] = a.malloc(t.Name, t.Bytes, kind)

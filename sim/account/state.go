@@ -21,17 +21,17 @@ const deepspeedBucket = 500_000_000
 
 // start allocates what is there before the first step.
 func (a *replay) start() {
-	for _, cc := range a.job.Stages[a.stage].Chunks {
-		a.frozen(cc)
+	for _, chunk := range a.job.Stages[a.stage].Chunks {
+		a.frozen(chunk)
 		switch a.state {
 		case job.ShardedLayout:
-			a.startSharded(cc)
+			a.startSharded(chunk)
 		case job.DeepspeedLayout:
-			a.startDeepSpeed(cc)
+			a.startDeepSpeed(chunk)
 		case job.MegatronLayout:
-			a.startMegatron(cc)
+			a.startMegatron(chunk)
 		default:
-			a.startPlain(cc)
+			a.startPlain(chunk)
 		}
 	}
 	if a.state == job.DeepspeedLayout {
@@ -43,12 +43,12 @@ func (a *replay) start() {
 
 // frozen allocates the weights that are not trained; FSDP shards them unit by
 // unit in the format in which they are gathered.
-func (a *replay) frozen(cc *code.Chunk) {
-	list, shards := cc.Chunk.Frozen, int64(1)
+func (a *replay) frozen(chunk *code.Chunk) {
+	list, shards := chunk.Model.Frozen, int64(1)
 	if a.state == job.ShardedLayout {
 		shards = a.job.Config.Shards()
-		list = a.job.DP.Gathers(cc.Chunk)
-		for i, n := range a.job.DP.Units(cc.Chunk) {
+		list = a.job.DP.Gathers(chunk.Model)
+		for i, n := range a.job.DP.Units(chunk.Model) {
 			list[i] -= n * a.job.DP.ParamBytes
 		}
 	}
@@ -68,8 +68,8 @@ func (a *replay) workspace() {
 }
 
 // weights allocates the chunk's parameters one by one.
-func (a *replay) weights(cc *code.Chunk) []memory.Ref {
-	list := cc.Weights()
+func (a *replay) weights(chunk *code.Chunk) []memory.Ref {
+	list := chunk.Parameters()
 	out := make([]memory.Ref, len(list))
 	copies := int64(1)
 	if v := a.job.Program.WeightVersions; v != nil {
@@ -91,10 +91,10 @@ func (a *replay) freeAll(refs []memory.Ref) {
 
 // own appends the pieces of the chunk's parameters whose optimizer states the
 // rank holds: the first of equal parts of what each group of replicas shares.
-func (a *replay) own(cc *code.Chunk) (pieces []int64) {
+func (a *replay) own(chunk *code.Chunk) (pieces []int64) {
 	for _, d := range a.job.GradientGroups() {
-		left := d.Owned(d.Parameters(cc.Chunk))
-		for _, n := range d.Weights(cc.Chunk) {
+		left := d.Owned(d.Parameters(chunk.Model))
+		for _, n := range d.Weights(chunk.Model) {
 			if n = min(n, left); n > 0 {
 				pieces = append(pieces, n)
 				left -= n
@@ -117,23 +117,23 @@ func (a *replay) masters(pieces []int64) {
 	}
 }
 
-func (a *replay) startPlain(cc *code.Chunk) {
-	a.weights(cc)
+func (a *replay) startPlain(chunk *code.Chunk) {
+	a.weights(chunk)
 	if a.job.DP.Ranks > 1 {
-		for n := cc.Chunk.Parameters() * a.job.DP.GradBytes; n > 0; n -= ddpBucket {
+		for n := chunk.Model.Parameters() * a.job.DP.GradBytes; n > 0; n -= ddpBucket {
 			a.malloc("gradient buckets", min(n, ddpBucket), memory.Gradients)
 		}
 	}
-	a.masters(a.own(cc))
+	a.masters(a.own(chunk))
 }
 
 // ddpBucket is DistributedDataParallel's default bucket_cap_mb.
 const ddpBucket = 25 << 20
 
-func (a *replay) startMegatron(cc *code.Chunk) {
-	refs := a.weights(cc)
+func (a *replay) startMegatron(chunk *code.Chunk) {
+	refs := a.weights(chunk)
 	for _, d := range a.job.GradientGroups() { // a pair of buffers each
-		n := d.Parameters(cc.Chunk)
+		n := d.Parameters(chunk.Model)
 		if d.Zero >= 1 { // the weights move
 			a.malloc("weights", n*d.ParamBytes, memory.Weights)
 		}
@@ -142,14 +142,14 @@ func (a *replay) startMegatron(cc *code.Chunk) {
 	if a.job.DP.Zero >= 1 {
 		a.freeAll(refs)
 	}
-	a.masters(a.own(cc))
+	a.masters(a.own(chunk))
 }
 
-func (a *replay) startDeepSpeed(cc *code.Chunk) {
-	n := cc.Chunk.Parameters()
-	refs := a.weights(cc)
+func (a *replay) startDeepSpeed(chunk *code.Chunk) {
+	n := chunk.Model.Parameters()
+	refs := a.weights(chunk)
 	if a.job.SplitGrads() { // flattened from clones
-		refs = append(refs, a.weights(cc)...)
+		refs = append(refs, a.weights(chunk)...)
 	}
 	a.malloc("weights", n*a.job.DP.ParamBytes, memory.Weights)
 	a.freeAll(refs)
@@ -161,8 +161,8 @@ func (a *replay) startDeepSpeed(cc *code.Chunk) {
 	}
 }
 
-func (a *replay) startSharded(cc *code.Chunk) {
-	for _, n := range a.job.DP.Units(cc.Chunk) {
+func (a *replay) startSharded(chunk *code.Chunk) {
+	for _, n := range a.job.DP.Units(chunk.Model) {
 		if n > 0 {
 			n = (n + a.job.Config.Shards() - 1) / a.job.Config.Shards()
 			a.malloc("weight shards", 4*n, memory.Weights)
@@ -189,8 +189,8 @@ func (a *replay) beforeBackward(kind trace.Kind) {
 	case job.DeepspeedLayout:
 		bytes = a.job.DP.ParamBytes
 	}
-	for _, cc := range a.job.Stages[a.stage].Chunks {
-		for _, n := range cc.Weights() {
+	for _, chunk := range a.job.Stages[a.stage].Chunks {
+		for _, n := range chunk.Parameters() {
 			a.malloc("gradients", n*bytes, memory.Gradients)
 		}
 	}
@@ -208,8 +208,8 @@ func (a *replay) afterBackward(kind trace.Kind) {
 // largestWeight returns the elements of the stage's largest parameter.
 func (a *replay) largestWeight() int64 {
 	var most int64
-	for _, cc := range a.job.Stages[a.stage].Chunks {
-		for _, n := range cc.Weights() {
+	for _, chunk := range a.job.Stages[a.stage].Chunks {
+		for _, n := range chunk.Parameters() {
 			most = max(most, n)
 		}
 	}

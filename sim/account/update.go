@@ -55,7 +55,7 @@ func (a *replay) updateDeepSpeed(hold func(string, int64)) {
 		}
 	}
 	if a.job.DP.Ranks > 1 {
-		a.passing("gather bucket", min(deepspeedBucket, s.GradElements)*a.job.DP.ParamBytes)
+		a.passing("gather bucket", min(deepspeedBucket, s.TrainedParameters)*a.job.DP.ParamBytes)
 	}
 }
 

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"math"
+
 	"trainsim/schedule"
 	"trainsim/sim"
 	"trainsim/sim/code"
@@ -41,9 +42,9 @@ func jobMemory(j *job.Job) int64 {
 	for r := range j.Stages {
 		s := &j.Stages[r]
 		saved := make([]int64, len(s.Chunks))
-		for c, cc := range s.Chunks {
+		for c, chunk := range s.Chunks {
 			if !j.Config.Data.Dynamic() { // else micro-batches may be shorter
-				saved[c] = keptBytes(cc.Chunk)
+				saved[c] = keptBytes(chunk.Model)
 			}
 		}
 		var live, peak int64
@@ -56,7 +57,7 @@ func jobMemory(j *job.Job) int64 {
 				live -= saved[a.Chunk]
 			}
 		}
-		most = max(most, fullBytes(j.Config, j.Optimizer, j.DP.ParamBytes, j.DP.GradBytes, s.GradElements, s.OwnElements, peak)+int64(j.Config.GPU.ContextBytes))
+		most = max(most, fullBytes(j.Config, j.Optimizer, j.DP.ParamBytes, j.DP.GradBytes, s.TrainedParameters, s.OwnedParameters, peak)+int64(j.Config.GPU.ContextBytes))
 	}
 	return most
 }
@@ -64,7 +65,7 @@ func jobMemory(j *job.Job) int64 {
 // keptBytes is what a chunk's forward writes and leaves for its backward.
 func keptBytes(chunk *model.Chunk) int64 {
 	var sum int64
-	for id, left := range code.LeftBehind(chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0]) {
+	for id, left := range code.SavedByForward(chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0]) {
 		if t := &chunk.Tensors[id]; left && !t.Kept { // those all micro-batches share
 			sum += t.Bytes
 		}
@@ -93,7 +94,7 @@ func fullBytes(c *job.Config, opt job.Optimizer, paramBytes, gradBytes, paramete
 // data-parallel collectives, whichever is longer.
 func jobTime(j *job.Job) (sim.Time, error) {
 	costs := schedule.Costs{PerStage: make([]schedule.StageCost, j.Program.Stages()), Latency: float64(leastHandOff(j))}
-	p := &pathFinder{job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time), slowed: make(map[code.BesideKey]sim.Time)}
+	p := &pathFinder{job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time), slowed: make(map[code.KernelBeside]sim.Time)}
 	begin, end, stream := sim.Forever, sim.Forever, sim.Time(0)
 	for r := range j.Stages {
 		p.stage(r, &costs)
@@ -117,7 +118,7 @@ func kernelTime(b *code.Block) sim.Time {
 	var sum sim.Time
 	for i := range b.Code {
 		if b.Code[i].Kind == code.RunKernel {
-			sum = sum.Plus(b.Code[i].Dur)
+			sum = sum.Plus(b.Code[i].Time)
 		}
 	}
 	return sum

@@ -88,7 +88,7 @@ func (b *Bounder) bound(c *job.Config) (Bound, error) {
 	if err != nil {
 		return Bound{}, err
 	}
-	b.compiler.Slow = c.GPU.SlowestOf(c.Parallel.World())
+	b.compiler.Pace = c.GPU.SlowestOf(c.Parallel.World())
 	costs, err := b.costs(c, spec)
 	if err != nil {
 		return Bound{}, err

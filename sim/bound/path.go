@@ -46,7 +46,7 @@ type pathFinder struct {
 	job    *job.Job
 	how    backwards
 	paths  map[pathKey]sim.Time
-	slowed map[code.BesideKey]sim.Time
+	slowed map[code.KernelBeside]sim.Time
 }
 
 // pathKey is what decides an action's path: its code, and the groups of its
@@ -68,10 +68,10 @@ func (p *pathFinder) groups(stage int) (out [model.NumGroups]int32) {
 // variants of an action, the shortest.
 func (p *pathFinder) stage(r int, costs *schedule.Costs) {
 	s := &p.job.Stages[r]
-	for c, cc := range s.Chunks {
+	for c, chunk := range s.Chunks {
 		cost := &costs.PerStage[p.job.Program.Stage(r, c)]
 		if p.how == mixedBackwards {
-			*cost = p.kernels(cc)
+			*cost = p.kernels(chunk)
 			continue
 		}
 		*cost = schedule.StageCost{Forward: math.Inf(1), BackwardInput: math.Inf(1), BackwardWeight: math.Inf(1)}
@@ -103,11 +103,11 @@ func (p *pathFinder) stage(r int, costs *schedule.Costs) {
 
 // kernels is what the actions of a chunk take at least where the collectives of
 // one may hide behind another.
-func (p *pathFinder) kernels(cc *code.Chunk) schedule.StageCost {
+func (p *pathFinder) kernels(chunk *code.Chunk) schedule.StageCost {
 	sum := func(ops []model.Op) float64 {
 		return float64(p.job.Compiler.BlockingTime(ops, func(model.Comm) sim.Time { return 0 }))
 	}
-	return schedule.StageCost{Forward: sum(cc.Chunk.Forward), BackwardInput: sum(cc.Input), BackwardWeight: sum(cc.Weight)}
+	return schedule.StageCost{Forward: sum(chunk.Model.Forward), BackwardInput: sum(chunk.InputOps), BackwardWeight: sum(chunk.WeightOps)}
 }
 
 // streamTime sums the collectives that a stage's first rank runs in one kind of
@@ -183,14 +183,14 @@ func (w *walk) step(in *code.Instr) {
 // kernel runs a kernel. Beside a collective that began when its stream was idle
 // it is slower, unless it begins behind that one's end.
 func (w *walk) kernel(in *code.Instr) {
-	end := w.now.Plus(in.Dur)
+	end := w.now.Plus(in.Time)
 	for slot, held := range w.held {
 		if held > 0 && w.ends[slot] > w.now {
 			beside := w.beside(in.Index, held)
 			if w.job.Compiler.Queues(in.Index) {
-				beside = code.Outlast(in.Dur, beside, min(w.ends[slot]-w.now, beside))
+				beside = code.PartlyBeside(in.Time, beside, min(w.ends[slot]-w.now, beside))
 			}
-			end = max(end, min(w.now+beside, w.ends[slot]+in.Dur))
+			end = max(end, min(w.now+beside, w.ends[slot]+in.Time))
 		}
 	}
 	w.now = end
@@ -198,10 +198,10 @@ func (w *walk) kernel(in *code.Instr) {
 
 // beside returns a kernel's time while multiprocessors are held.
 func (p *pathFinder) beside(kernel, held int32) sim.Time {
-	key := code.BesideKey{Kernel: kernel, Held: held}
+	key := code.KernelBeside{Kernel: kernel, SMs: held}
 	t, ok := p.slowed[key]
 	if !ok {
-		t = p.job.Compiler.Beside(key)
+		t = p.job.Compiler.TimeBeside(key)
 		p.slowed[key] = t
 	}
 	return t

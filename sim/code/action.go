@@ -4,33 +4,20 @@ import (
 	"trainsim/sim/trace"
 )
 
-// Part is one operation of the schedule within an action: an overlapped pair
-// has two.
-type Part struct {
-	Kind       trace.Kind // Forward, Backward, BackwardInput, BackwardWeight, Optimizer
-	Chunk      int16
-	Microbatch int32 // -1: none
-	// Incoming and outgoing message within the rank's pipeline, -1: none.
-	Recv, Send int32
-	From, To   int32 // pipeline ranks at the other end
-	// RecvLocal and sendLocal mark hand-offs between two chunks of this rank.
-	RecvLocal, SendLocal bool
-}
-
 // Action is one entry of a pipeline rank's script.
 type Action struct {
 	Block *Block
 	Name  uint32
 	Parts [2]Part
 	Pair  bool
-	// Chunks and keys name the code of each part, of which block is the one for
+	// Chunks and Keys name the code of each part, of which Block is the one for
 	// sequences of the model's length.
 	Chunks [2]*Chunk
 	Keys   [2]BlockKey
-	// fused: the send is waited for together with the next action's receive.
+	// Fused: the send is waited for together with the next action's receive.
 	Fused bool
-	// update: the action ends with an update of the weights, of an
-	// asynchronous schedule.
+	// Update: the action ends with an update of the weights, of an asynchronous
+	// schedule.
 	Update bool
 }
 
@@ -40,6 +27,20 @@ func (a *Action) List() []Part {
 		return a.Parts[:]
 	}
 	return a.Parts[:1]
+}
+
+// Part is one operation of the schedule within an action: an overlapped pair
+// has two.
+type Part struct {
+	Kind       trace.Kind // Forward, Backward, BackwardInput, BackwardWeight, Evaluation, Optimizer
+	Chunk      int16
+	Microbatch int32 // -1: none
+	// Recv and Send are the messages that come in and go out, by their number
+	// within the rank's pipeline, -1: none.
+	Recv, Send int32
+	From, To   int32 // pipeline ranks at the other end
+	// RecvLocal and SendLocal mark hand-offs between two chunks of this rank.
+	RecvLocal, SendLocal bool
 }
 
 // PlainAction returns an action without micro-batch or messages.

@@ -37,8 +37,6 @@ type Device struct {
 	Memory sim.Bytes `toml:"memory"`
 	// MemoryBandwidth is the data sheet's peak.
 	MemoryBandwidth sim.Bandwidth `toml:"memory_bandwidth"`
-	// L2 is the size of the last-level cache.
-	L2 sim.Bytes `toml:"l2_cache"`
 	// Rates are the data sheet's dense tensor-core rates.
 	Rates Rates `toml:"peak"`
 	// ContextBytes is the memory that a CUDA context takes, which nvidia-smi
@@ -137,7 +135,6 @@ func (d *Device) Validate() error {
 	c.positive("sms", float64(d.SMs))
 	c.positive("memory", float64(d.Memory))
 	c.positive("memory_bandwidth", float64(d.MemoryBandwidth))
-	c.positive("l2_cache", float64(d.L2))
 	c.positive("peak.fp32", float64(d.Rates.FP32))
 	c.positive("peak.fp16", float64(d.Rates.FP16))
 	c.notNegative("peak.tf32", float64(d.Rates.TF32))

@@ -24,14 +24,14 @@ func (j *Job) buildEvaluation() {
 		s := &j.Stages[r]
 		for first := 0; first < passes; first += group {
 			for _, c := range j.evaluatedChunks(r) {
-				cc := s.Chunks[c]
-				if codes[cc] == nil {
-					codes[cc] = j.evaluationCode(cc)
-					blocks[cc] = [2]*code.Block{j.evaluationBlock(codes[cc], true), j.evaluationBlock(codes[cc], false)}
+				chunk := s.Chunks[c]
+				if codes[chunk] == nil {
+					codes[chunk] = j.evaluationCode(chunk)
+					blocks[chunk] = [2]*code.Block{j.evaluationBlock(codes[chunk], true), j.evaluationBlock(codes[chunk], false)}
 				}
 				for pass := first; pass < min(passes, first+group); pass++ {
-					a := code.PlainAction(blocks[cc][min(pass, 1)], j.Compiler.Name(fmt.Sprintf("E%d", pass)))
-					a.Parts[0], a.Chunks[0] = j.evaluationPart(r, c, int32(pass)), codes[cc]
+					a := code.PlainAction(blocks[chunk][min(pass, 1)], j.Compiler.Name(fmt.Sprintf("E%d", pass)))
+					a.Parts[0], a.Chunks[0] = j.evaluationPart(r, c, int32(pass)), codes[chunk]
 					s.Evaluation = append(s.Evaluation, a)
 				}
 			}
@@ -66,14 +66,14 @@ func (j *Job) evaluatedChunks(rank int) []int {
 
 // evaluationCode is a chunk at the batch size of the evaluation, in which there
 // is no dropout. Everything that it allocates counts as activations.
-func (j *Job) evaluationCode(cc *code.Chunk) *code.Chunk {
+func (j *Job) evaluationCode(chunk *code.Chunk) *code.Chunk {
 	e := &j.Config.Evaluation
 	spec := *j.Spec
 	spec.Dropout = false
 	spec.Microbatch = int64(j.Config.EvaluationBatch())
-	out := code.NewChunkCode(spec.Build(cc.Chunk.Run), false)
+	out := code.NewChunk(spec.Build(chunk.Model.Run), false)
 	if !e.KeepActivations {
-		out.ForwardTensors = model.Lifetimes(out.Chunk.Tensors, out.Chunk.Forward)[0]
+		out.ForwardFrees = model.Lifetimes(out.Model.Tensors, out.Model.Forward)[0]
 	}
 	for i := range out.Saved {
 		out.Saved[i] = true
@@ -83,10 +83,10 @@ func (j *Job) evaluationCode(cc *code.Chunk) *code.Chunk {
 
 // evaluationBlock compiles a pass. The first gathers the weights that the step
 // has changed where a pipeline's FSDP gathers once.
-func (j *Job) evaluationBlock(cc *code.Chunk, first bool) *code.Block {
+func (j *Job) evaluationBlock(chunk *code.Chunk, first bool) *code.Block {
 	e := j.Compiler.Emitter(trace.Evaluation)
-	e.Ops(cc.Chunk.Forward, cc.ForwardTensors, j.hooks(cc, code.BlockKey{First: first && j.DP.sharded()}))
-	e.Finish()
+	e.Ops(chunk.Model.Forward, chunk.ForwardFrees, j.hooks(chunk, code.BlockKey{First: first && j.DP.sharded()}))
+	e.SyncAction()
 	return &e.Block
 }
 

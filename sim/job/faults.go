@@ -27,8 +27,8 @@ type Faults struct {
 // Any reports whether there is any fault.
 func (f *Faults) Any() bool { return len(f.Links)+len(f.GPUs) > 0 || f.Jitter > 0 }
 
-// fault is one parsed entry.
-type fault struct {
+// Fault is one parsed entry.
+type Fault struct {
 	Name   string
 	Factor float64
 	From   sim.Time
@@ -39,24 +39,24 @@ type fault struct {
 const leastFactor = 1e-6
 
 // ParseFault reads an entry of the lists of Faults.
-func ParseFault(text string) (fault, error) {
+func ParseFault(text string) (Fault, error) {
 	name, rest, ok := strings.Cut(text, "=")
 	amount, at, timed := strings.Cut(rest, "@")
 	x, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
 	if !ok || err != nil || !(x >= leastFactor && x <= 1) {
-		return fault{}, fmt.Errorf("%q is not a fault; write NAME=FACTOR or NAME=FACTOR@TIME with a factor from 0.000001 to 1, such as \"node0/nic0/tx=0.5@100ms\"", text)
+		return Fault{}, fmt.Errorf("%q is not a fault; write NAME=FACTOR or NAME=FACTOR@TIME with a factor from 0.000001 to 1, such as \"node0/nic0/tx=0.5@100ms\"", text)
 	}
-	f := fault{Name: strings.TrimSpace(name), Factor: x}
+	f := Fault{Name: strings.TrimSpace(name), Factor: x}
 	if timed {
 		if f.From, err = sim.ParseTime(at); err != nil {
-			return fault{}, fmt.Errorf("%q: %w", text, err)
+			return Fault{}, fmt.Errorf("%q: %w", text, err)
 		}
 	}
 	return f, nil
 }
 
 // Rank returns the rank that the entry names, -1 if it names none.
-func (f *fault) Rank(ranks int) int {
+func (f *Fault) Rank(ranks int) int {
 	r, err := strconv.Atoi(f.Name)
 	if err != nil || r < 0 || r >= ranks {
 		return -1
@@ -65,7 +65,7 @@ func (f *fault) Rank(ranks int) int {
 }
 
 // Concerns reports whether the entry means the link.
-func (f *fault) Concerns(link string) bool {
+func (f *Fault) Concerns(link string) bool {
 	return link == f.Name || (strings.HasSuffix(f.Name, "/") && strings.HasPrefix(link, f.Name))
 }
 

@@ -9,23 +9,23 @@ import (
 // shardedHooks gathers the parameters of a unit before it is used, one unit
 // ahead, and scatters its gradients behind its backward, as FSDP does in every
 // micro-batch; in a pipeline in the first forward and the last backward alone.
-func (j *Job) shardedHooks(cc *code.Chunk, key code.BlockKey) code.Hooks {
+func (j *Job) shardedHooks(chunk *code.Chunk, key code.BlockKey) code.Hooks {
 	d := &j.DP
 	switch once := j.Config.GathersOnce(); {
 	case once && key.Op == schedule.Forward && !key.First, once && key.Op != schedule.Forward && !key.Last:
 		return code.Hooks{}
 	case once && key.Op != schedule.Forward, key.Op == schedule.BackwardWeight:
-		return code.Hooks{Grads: []code.Hook{d.scatterHook(cc.Chunk)}}
+		return code.Hooks{Grads: []code.Hook{d.scatterHook(chunk.Model)}}
 	}
 	backward := key.Op != schedule.Forward
 	// PyTorch's BACKWARD_POST gathers behind the scatter before, on the same
 	// stream, so that both are over when the unit begins.
 	late := backward && j.Config.Parallel.BackwardPrefetch == "post"
-	order := gatherOrder(cc.Chunk, backward)
+	order := gatherOrder(chunk.Model, backward)
 	if backward && d.Zero == 2 {
-		return code.Hooks{Grads: []code.Hook{d.scatterHook(cc.Chunk)}}
+		return code.Hooks{Grads: []code.Hook{d.scatterHook(chunk.Model)}}
 	}
-	sizes := d.Gathers(cc.Chunk)
+	sizes := d.Gathers(chunk.Model)
 	next := 0
 	gathered := make([]bool, len(sizes))
 	start := func(e *code.Emitter) {
@@ -33,7 +33,7 @@ func (j *Job) shardedHooks(cc *code.Chunk, key code.BlockKey) code.Hooks {
 			unit := order[next]
 			next++
 			c := model.Comm{Group: model.DP, Collective: model.AllGather, Bytes: sizes[unit]}
-			e.Communicate("param_gather", c, true, -1-unit)
+			e.StartCollective("param_gather", c, -1-unit)
 		}
 	}
 	params := func(e *code.Emitter, op *model.Op) {
@@ -47,14 +47,11 @@ func (j *Job) shardedHooks(cc *code.Chunk, key code.BlockKey) code.Hooks {
 			start(e) // prefetch the unit behind this one
 		}
 		gathered[op.Unit] = true
-		slot := e.Open[-1-op.Unit]
-		delete(e.Open, -1-op.Unit)
-		e.Used[slot] = false
-		e.Add(code.Instr{Kind: code.WaitSlot, Slot: slot, Name: e.Name("wait_params")})
+		e.WaitToken("wait_params", -1-op.Unit)
 	}
 	h := code.Hooks{Params: []code.Hook{params}}
 	if key.Op == schedule.Backward {
-		h.Grads = []code.Hook{d.scatterHook(cc.Chunk)}
+		h.Grads = []code.Hook{d.scatterHook(chunk.Model)}
 	}
 	return h
 }
@@ -70,15 +67,15 @@ func (d *GradientGroup) scatterHook(chunk *model.Chunk) code.Hook {
 		if n == 0 {
 			return
 		}
-		e.Queue("grad_scatter", d.gradComm(n))
+		e.QueueCollective("grad_scatter", d.gradComm(n))
 		if !d.copies {
 			return
 		}
 		if summed > 0 {
-			e.Queue("shard_reduce", d.copiesComm(summed))
+			e.QueueCollective("shard_reduce", d.copiesComm(summed))
 		}
 		if summed = n; op.Unit == order[len(order)-1] {
-			e.Queue("shard_reduce", d.copiesComm(summed))
+			e.QueueCollective("shard_reduce", d.copiesComm(summed))
 			summed = 0
 		}
 	}

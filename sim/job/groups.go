@@ -1,9 +1,8 @@
 package job
 
 import (
-	"slices"
-
 	"fmt"
+	"slices"
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"

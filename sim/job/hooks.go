@@ -15,24 +15,24 @@ var actionKinds = map[schedule.Op]trace.Kind{
 
 // blockFor compiles (once) the code of an operation on a chunk. buckets are the
 // numbers, on the data-parallel streams, of the chunk's first parameter gathers.
-func (j *Job) blockFor(cc *code.Chunk, key code.BlockKey) *code.Block {
-	if b, ok := cc.Blocks[key]; ok {
+func (j *Job) blockFor(chunk *code.Chunk, key code.BlockKey) *code.Block {
+	if b, ok := chunk.Blocks[key]; ok {
 		return b
 	}
-	ops, frees := cc.Source(key.Op)
+	ops, frees := chunk.Ops(key.Op)
 	e := j.Compiler.Emitter(actionKinds[key.Op])
-	e.Ops(ops, frees, j.hooks(cc, key))
+	e.Ops(ops, frees, j.hooks(chunk, key))
 	if key.Op != schedule.BackwardWeight {
-		e.Finish()
+		e.SyncAction()
 	}
 	b := &e.Block
-	cc.Blocks[key] = b
+	chunk.Blocks[key] = b
 	return b
 }
 
-func (j *Job) hooks(cc *code.Chunk, key code.BlockKey) code.Hooks {
+func (j *Job) hooks(chunk *code.Chunk, key code.BlockKey) code.Hooks {
 	if j.DP.sharded() {
-		return j.shardedHooks(cc, key)
+		return j.shardedHooks(chunk, key)
 	}
 	var h code.Hooks
 	for i, d := range j.GradientGroups() {
@@ -40,10 +40,10 @@ func (j *Job) hooks(cc *code.Chunk, key code.BlockKey) code.Hooks {
 			continue
 		}
 		if key.First && d.overlapGet && key.Op == schedule.Forward {
-			h.Params = append(h.Params, d.gatherHook(cc, key.Buckets[i]))
+			h.Params = append(h.Params, d.gatherHook(chunk, key.Buckets[i]))
 		}
 		if key.Last && d.overlapGrad {
-			h.Grads = append(h.Grads, d.gradHook(cc))
+			h.Grads = append(h.Grads, d.gradHook(chunk))
 		}
 	}
 	return h
@@ -51,20 +51,20 @@ func (j *Job) hooks(cc *code.Chunk, key code.BlockKey) code.Hooks {
 
 // gatherHook waits for the gather that brings a unit's parameters; first is the
 // number, on its stream, of the chunk's first.
-func (d *GradientGroup) gatherHook(cc *code.Chunk, first int32) code.Hook {
-	_, of := d.buckets(d.Units(cc.Chunk))
+func (d *GradientGroup) gatherHook(chunk *code.Chunk, first int32) code.Hook {
+	_, of := d.buckets(d.Units(chunk.Model))
 	return func(e *code.Emitter, op *model.Op) {
 		if op.Phase == model.Forward && d.elements(op) > 0 {
-			e.Add(code.Instr{Kind: code.WaitCollective, Group: d.Group, Index: first + of[op.Unit], What: trace.DP.Kind(), Name: e.Name("wait_params")})
+			e.WaitCollective("wait_params", d.Group, first+of[op.Unit])
 		}
 	}
 }
 
 // gradHook starts a gradient collective whenever a bucket is full; the last
 // unit of the chunk to finish flushes what remains.
-func (d *GradientGroup) gradHook(cc *code.Chunk) code.Hook {
+func (d *GradientGroup) gradHook(chunk *code.Chunk) code.Hook {
 	var left int64
-	for _, n := range d.Units(cc.Chunk) {
+	for _, n := range d.Units(chunk.Model) {
 		left += n
 	}
 	var ready int64
@@ -73,7 +73,7 @@ func (d *GradientGroup) gradHook(cc *code.Chunk) code.Hook {
 		left -= d.elements(op)
 		if ready >= d.bucket || (left <= 0 && ready > 0) {
 			average(e, d, ready)
-			e.Queue("grad_reduce", d.gradComm(ready))
+			e.QueueCollective("grad_reduce", d.gradComm(ready))
 			ready = 0
 		}
 	}

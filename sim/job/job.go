@@ -31,7 +31,7 @@ type Job struct {
 	runs      []model.Run // layers of each global stage
 	chunks    map[model.Run]*code.Chunk
 	pairs     map[[2]*code.Block]*code.Block
-	sizes     map[sizeKey]*code.Chunk // of other lengths than the model's
+	byLength  map[sizeKey]*code.Chunk // of other lengths than the model's
 	draws     *drawn                  // nil if all sequences have the model's length
 	lengths   [][][]int64             // draws.padded, nil if all micro-batches are of one length
 	Stages    []Stage
@@ -48,7 +48,7 @@ type Job struct {
 // Which split of the layers takes the least memory (first_last_layers =
 // "auto-memory") is the memory account's to say: peaks is its figure of a job.
 func Build(c *Config, peaks Peaks) (*Job, error) {
-	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), sizes: make(map[sizeKey]*code.Chunk)}
+	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), byLength: make(map[sizeKey]*code.Chunk)}
 	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
 	for _, f := range steps {
 		if err := f(); err != nil {
@@ -73,7 +73,7 @@ func (j *Job) buildModel() error {
 	}
 	j.Spec, j.DP = spec, c.GradientGroup(spec)
 	j.Compiler = code.NewCompiler(&c.GPU, c.Framework.Host, j.Ranks())
-	j.Compiler.Single = c.Parallel.RanksPerStage() == 1
+	j.Compiler.OneRankStages = c.Parallel.RanksPerStage() == 1
 	return nil
 }
 
@@ -166,12 +166,12 @@ func (j *Job) splitLayers(stages int) ([]int, error) {
 // chunk returns the code of the chunk that holds a global stage.
 func (j *Job) chunk(stage int, split bool) *code.Chunk {
 	run := j.runs[stage]
-	cc, ok := j.chunks[run]
+	c, ok := j.chunks[run]
 	if !ok {
-		cc = code.NewChunkCode(j.Spec.Build(run), split)
-		j.chunks[run] = cc
+		c = code.NewChunk(j.Spec.Build(run), split)
+		j.chunks[run] = c
 	}
-	return cc
+	return c
 }
 
 // Ranks returns the number of ranks of the job.

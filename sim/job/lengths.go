@@ -94,8 +94,8 @@ func (j *Job) BlockOf(a *code.Action, replica, step int) *code.Block {
 }
 
 func (j *Job) partCode(a *code.Action, i, replica, step int) *code.Block {
-	cc := j.Sized(a.Chunks[i], j.MicrobatchLength(replica, step, a.Parts[i].Microbatch))
-	return j.blockFor(cc, a.Keys[i])
+	chunk := j.ChunkOfLength(a.Chunks[i], j.MicrobatchLength(replica, step, a.Parts[i].Microbatch))
+	return j.blockFor(chunk, a.Keys[i])
 }
 
 // merged returns the block of two actions that overlap.
@@ -115,17 +115,17 @@ type sizeKey struct {
 	length int64
 }
 
-// Sized returns a chunk's code for sequences of a length: the same operators
+// ChunkOfLength returns a chunk's code for sequences of a length: the same operators
 // and tensors with other sizes.
-func (j *Job) Sized(cc *code.Chunk, length int64) *code.Chunk {
+func (j *Job) ChunkOfLength(chunk *code.Chunk, length int64) *code.Chunk {
 	if length == j.Config.Model.Tokens() {
-		return cc
+		return chunk
 	}
-	key := sizeKey{cc, length}
-	out, ok := j.sizes[key]
+	key := sizeKey{chunk, length}
+	out, ok := j.byLength[key]
 	if !ok {
-		out = code.NewChunkCode(j.Spec.OfLength(length).Build(cc.Chunk.Run), cc.Split)
-		j.sizes[key] = out
+		out = code.NewChunk(j.Spec.OfLength(length).Build(chunk.Model.Run), chunk.Split)
+		j.byLength[key] = out
 	}
 	return out
 }
@@ -146,8 +146,8 @@ func (j *Job) compileLengths() {
 			}
 		}
 	}
-	for _, cc := range j.sizes {
-		cc.Drop()
+	for _, chunk := range j.byLength {
+		chunk.Drop()
 	}
 }
 

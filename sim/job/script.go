@@ -10,14 +10,14 @@ import (
 
 // Stage is what the ranks of one pipeline rank share.
 type Stage struct {
-	Chunks       []*code.Chunk
-	Script       []code.Action
-	Evaluation   []code.Action // behind the step
-	GradElements int64         // parameters with a gradient on the rank
-	OwnElements  int64         // parameters whose optimizer state the rank holds
-	tied         int64         // parameters of an embedding that another stage shares
-	gathers      [][]int64     // by group of replicas: sizes of the parameter gathers, in order
-	updateCode   *code.Block
+	Chunks            []*code.Chunk
+	Script            []code.Action
+	Evaluation        []code.Action // behind the step
+	TrainedParameters int64         // parameters with a gradient on the rank
+	OwnedParameters   int64         // parameters whose optimizer state the rank holds
+	tiedParameters    int64         // parameters of an embedding that another stage shares
+	gathers           [][]int64     // by group of replicas: sizes of the parameter gathers, in order
+	updateCode        *code.Block
 }
 
 // Script returns what a stage's ranks run in a step, or in the evaluation behind
@@ -64,18 +64,18 @@ func (j *Job) countParameters(s *Stage) {
 	for _, d := range j.GradientGroups() {
 		var gathers []int64
 		var parameters int64
-		for _, cc := range s.Chunks {
-			sizes, _ := d.buckets(d.Units(cc.Chunk))
+		for _, chunk := range s.Chunks {
+			sizes, _ := d.buckets(d.Units(chunk.Model))
 			gathers = append(gathers, sizes...)
-			parameters += d.Parameters(cc.Chunk)
+			parameters += d.Parameters(chunk.Model)
 		}
 		s.gathers = append(s.gathers, gathers)
-		s.GradElements += parameters
-		s.OwnElements += d.Owned(parameters)
+		s.TrainedParameters += parameters
+		s.OwnedParameters += d.Owned(parameters)
 	}
-	for _, cc := range s.Chunks {
-		if cc.Chunk.Run.Embeds != cc.Chunk.Run.Ends && first != last {
-			s.tied = max(s.tied, cc.Chunk.Tied)
+	for _, chunk := range s.Chunks {
+		if chunk.Model.Run.Embeds != chunk.Model.Run.Ends && first != last {
+			s.tiedParameters = max(s.tiedParameters, chunk.Model.Tied)
 		}
 	}
 }
@@ -83,8 +83,8 @@ func (j *Job) countParameters(s *Stage) {
 // Parameters returns how many of a group's parameters each chunk has that has
 // any.
 func (s *Stage) Parameters(d *GradientGroup) (out []int64) {
-	for _, cc := range s.Chunks {
-		if n := d.Parameters(cc.Chunk); n > 0 {
+	for _, chunk := range s.Chunks {
+		if n := d.Parameters(chunk.Model); n > 0 {
 			out = append(out, n)
 		}
 	}
@@ -137,9 +137,9 @@ func (b *scriptBuilder) code(i int, a schedule.Action, out *code.Action, part in
 			key.Buckets[i] = b.stage.firstBucket(int(a.Chunk), d)
 		}
 	}
-	cc := b.stage.Chunks[a.Chunk]
-	out.Chunks[part], out.Keys[part] = cc, key
-	return b.job.blockFor(cc, key)
+	chunk := b.stage.Chunks[a.Chunk]
+	out.Chunks[part], out.Keys[part] = chunk, key
+	return b.job.blockFor(chunk, key)
 }
 
 func (b *scriptBuilder) single(i int, a schedule.Action) code.Action {
@@ -174,8 +174,8 @@ func (b *scriptBuilder) update(i int, a schedule.Action) {
 // firstBucket returns the number of the chunk's first parameter gather.
 func (s *Stage) firstBucket(chunk int, d *GradientGroup) int32 {
 	n := 0
-	for _, cc := range s.Chunks[:chunk] {
-		sizes, _ := d.buckets(d.Units(cc.Chunk))
+	for _, c := range s.Chunks[:chunk] {
+		sizes, _ := d.buckets(d.Units(c.Model))
 		n += len(sizes)
 	}
 	return int32(n)

@@ -102,23 +102,23 @@ func (j *Job) balanceTime(stages int) []int {
 func (j *Job) weightShare(layers int) float64 {
 	_, r := j.Config.Model.Kinds()
 	r.Layers = layers
-	cc := code.NewChunkCode(j.Spec.Build(r), true)
-	written := make([]bool, len(cc.Saved))
-	for i := range cc.Chunk.Forward {
-		for _, id := range cc.Chunk.Forward[i].Writes {
+	chunk := code.NewChunk(j.Spec.Build(r), true)
+	written := make([]bool, len(chunk.Saved))
+	for i := range chunk.Model.Forward {
+		for _, id := range chunk.Model.Forward[i].Writes {
 			written[id] = true
 		}
 	}
 	var all, late int64
-	for id, t := range cc.Chunk.Tensors {
-		if cc.Saved[id] && written[id] {
+	for id, t := range chunk.Model.Tensors {
+		if chunk.Saved[id] && written[id] {
 			all += t.Bytes
 		}
 	}
-	for _, ids := range cc.WeightTensors {
+	for _, ids := range chunk.WeightFrees {
 		for _, id := range ids {
-			if cc.Saved[id] {
-				late += cc.Chunk.Tensors[id].Bytes
+			if chunk.Saved[id] {
+				late += chunk.Model.Tensors[id].Bytes
 			}
 		}
 	}

@@ -78,12 +78,10 @@ type Config struct {
 	Bidirectional bool          `toml:"bidirectional"`  // no causal mask (BERT)
 	HeadTransform bool          `toml:"head_transform"` // dense + GELU + norm before the head (BERT's MLM head)
 	HeadBias      bool          `toml:"head_bias"`      // a bias over the vocabulary
-	Pooler        bool          `toml:"pooler"`         // BERT's pooler: one dense layer over hidden
 	// Bare leaves out embedding, head and loss: transformer layers alone, for
 	// comparing schedules with their closed forms.
-	Bare           bool  `toml:"bare"`
-	VocabMultiple  int64 `toml:"vocab_multiple"`  // Megatron pads the vocabulary to this times TP; 0 pads to TP only
-	EmbeddingWidth int64 `toml:"embedding_width"` // OPT-350M projects a narrower embedding; Hidden when not given
+	Bare          bool  `toml:"bare"`
+	VocabMultiple int64 `toml:"vocab_multiple"` // Megatron pads the vocabulary to this times TP; 0 pads to TP only
 
 	// Mixture of experts. Without Experts every layer is dense.
 	Experts          int64   `toml:"experts"`            // routed experts of a layer
@@ -125,9 +123,6 @@ func (c *Config) Complete() {
 	}
 	if c.KVLoraRank > 0 && c.VHeadDim == 0 {
 		c.VHeadDim = c.HeadDim
-	}
-	if c.EmbeddingWidth == 0 {
-		c.EmbeddingWidth = c.Hidden
 	}
 }
 

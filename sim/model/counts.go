@@ -116,9 +116,6 @@ func (head) Parameters(c *Config) int64 {
 	if c.HeadBias {
 		n += c.Vocab
 	}
-	if c.Pooler {
-		n += c.Hidden*c.Hidden + c.Hidden
-	}
 	if !c.TieEmbeddings {
 		n += c.Vocab * c.Hidden
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"trainsim/sim/account"
 	"trainsim/sim/step"
@@ -79,4 +80,27 @@ func MemoryReason(accounts []account.RankMemory) string {
 		how = " for want of one piece (fragmentation)"
 	}
 	return fmt.Sprintf("stage %d needs %s, most of it for %s; it fails in %s%s", m.Stage, needs(m.NvidiaSMI(), m.Outside, m.Capacity, m.Allowed), largest(atPeak(m)), m.OOM.Action, how)
+}
+
+// check reports a value that no run can have.
+func (m *Metrics) check() error {
+	for _, v := range []struct {
+		key   string
+		value float64
+		most  float64
+	}{
+		{"step_time_s", m.StepTime, math.Inf(1)}, {"time_per_sample_s", m.SampleTime, math.Inf(1)},
+		{"tokens_per_s", m.TokensPerS, math.Inf(1)}, {"tokens_per_s_per_gpu", m.TokensPerSPerGPU, math.Inf(1)},
+		{"model_tflops_per_gpu", m.ModelTFLOPS, math.Inf(1)}, {"mfu", m.MFU, math.Inf(1)},
+		{"bubble_over_total", m.Bubble, 1}, {"exposed_comm_over_total", m.ExposedComm, 1},
+		{"peak_memory_bytes", float64(m.PeakMemory), math.Inf(1)}, {"capacity_bytes", float64(m.Capacity), math.Inf(1)},
+	} {
+		if !(v.value >= 0 && v.value <= v.most*(1+1e-9)) {
+			return fmt.Errorf("%s is %g", v.key, v.value)
+		}
+	}
+	if m.GPUs < 1 || m.Samples < 1 {
+		return fmt.Errorf("gpus is %d and samples is %d", m.GPUs, m.Samples)
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ const SweepSchema = "trainsim.sweep/v1"
 const (
 	OutcomeInvalid  = "invalid"  // the settings contradict each other
 	OutcomeDeadlock = "deadlock" // the schedule cannot advance
-	OutcomeFailed   = "failed"   // the simulation failed; the next attempt runs the point again
+	OutcomeFailed   = "failed"   // the simulation failed
 )
 
 // SweepRow is one point of a sweep: its settings and what came of them.
@@ -74,6 +75,34 @@ func (r *SweepRow) Fail(err error) {
 	if errors.Is(err, schedule.ErrDeadlock) {
 		r.Outcome = OutcomeDeadlock
 	}
+}
+
+// Check reports what cannot be in a row that was read from a file.
+func (r *SweepRow) Check() error {
+	if _, err := hex.DecodeString(r.ID); err != nil || len(r.ID) != 32 {
+		return fmt.Errorf("id is %.60q, not 32 hexadecimal digits", r.ID)
+	}
+	switch r.Outcome {
+	case OutcomeOK:
+		if r.Metrics == nil || r.StepTime <= 0 {
+			return errors.New("a run without a step_time_s")
+		}
+	case OutcomeOOM, OutcomeInvalid, OutcomeDeadlock, OutcomeFailed:
+	default:
+		return fmt.Errorf("outcome is %.60q", r.Outcome)
+	}
+	if r.Metrics == nil {
+		return nil
+	}
+	if err := r.Metrics.check(); err != nil || r.Mean == nil {
+		return err
+	}
+	for _, p := range StageParts {
+		if x := *p.Of(r.Mean); !(x >= 0 && x <= r.StepTime*(1+1e-9)) {
+			return fmt.Errorf("%s is %g in a step of %g s", p.Key, x, r.StepTime)
+		}
+	}
+	return nil
 }
 
 // Setting is a key of a scenario with its value, as written.

@@ -21,26 +21,40 @@ func (p *planning) evaluate(ctx context.Context, c candidate) (*report.SweepRow,
 		known, err := p.store.Row(c.point)
 		return &known, err
 	}
+	needless := false
+	err := guarded(func() (err error) {
+		needless, err = p.bounded(ctx, cfg, c, row)
+		return err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case err != nil:
+		row.Fail(err)
+	case needless:
+		return nil, nil
+	}
+	return row, p.store.Add(row)
+}
+
+// bounded fills the row of a layout unless the closer bounds of its job do.
+func (p *planning) bounded(ctx context.Context, cfg *job.Config, c candidate, row *report.SweepRow) (needless bool, err error) {
 	j, err := job.Build(cfg, account.Peaks)
 	if err != nil {
 		row.Outcome, row.Reason = report.OutcomeInvalid, reason(err)
-		return row, nil
+		return false, nil
 	}
 	if c.bound, err = bound.Of(j); err != nil {
-		return nil, fmt.Errorf("%s: %w", report.LayoutLabel(row.Settings), err)
+		return false, err
 	}
 	if p.ranking.Needless(c.gpus, c.bound) {
-		return nil, nil
+		return true, nil
 	}
 	if c.bound.Memory > p.Limit {
 		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf("at least %.1f GiB of %.1f GiB are needed", gib(c.bound.Memory), gib(p.Limit))
-		return row, p.store.Add(row)
+		return false, nil
 	}
-	needless, err := p.simulate(ctx, j, c, row)
-	if err != nil || needless {
-		return nil, err
-	}
-	return row, p.store.Add(row)
+	return p.simulate(ctx, j, c, row)
 }
 
 // simulate fills the row of a layout that has passed the bounds. The first
@@ -56,12 +70,8 @@ func (p *planning) simulate(ctx context.Context, j *job.Job, c candidate, row *r
 		return true, nil
 	}
 	res, err := step.Timed(ctx, j, p.options.simulation())
-	switch {
-	case ctx.Err() != nil:
-		return false, ctx.Err()
-	case err != nil:
-		row.Fail(err)
-		return false, nil
+	if err != nil {
+		return false, err
 	}
 	c.bound.Time = res.StepTime
 	if p.ranking.Needless(c.gpus, c.bound) {

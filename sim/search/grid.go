@@ -86,6 +86,9 @@ func (g *Grid) group() error {
 // Axes returns what varies.
 func (g *Grid) Axes() []report.Axis { return g.axes }
 
+// Zipped returns the keys whose axes advance together.
+func (g *Grid) Zipped() []string { return g.zip }
+
 // Len returns the number of points.
 func (g *Grid) Len() int {
 	n := 1
@@ -141,19 +144,27 @@ func (g *Grid) Load(point int) (*job.Config, error) {
 	return g.Template.LoadKeeping(g.Batch, keys, sets)
 }
 
-// Point resolves a point. Settings that contradict each other are its outcome.
+// Point resolves a point. Settings that contradict each other are its outcome, as
+// is a failure to resolve them.
 func (g *Grid) Point(i int) *Point {
 	p := &Point{Row: report.SweepRow{Point: i}}
 	for k, v := range g.Values(i) {
 		p.Row.Settings = append(p.Row.Settings, report.Setting{Key: g.axes[k].Key, Value: v})
 	}
-	cfg, err := g.Load(i)
-	if err != nil {
-		p.Row.ID = invalidIdentity(err)
-		p.Row.Outcome, p.Row.Reason = report.OutcomeInvalid, reason(err)
-		return p
+	failure := guarded(func() error {
+		cfg, err := g.Load(i)
+		if err != nil {
+			p.Row.ID = invalidIdentity(err)
+			p.Row.Outcome, p.Row.Reason = report.OutcomeInvalid, reason(err)
+			return nil
+		}
+		p.Config, p.Row.ID = cfg, Identity(cfg)
+		return nil
+	})
+	if failure != nil {
+		p.Config, p.Row.ID = nil, invalidIdentity(failure)
+		p.Row.Fail(failure)
 	}
-	p.Config, p.Row.ID = cfg, Identity(cfg)
 	return p
 }
 

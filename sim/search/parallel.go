@@ -26,7 +26,7 @@ func InParallel(ctx context.Context, jobs, n int, do func(int) error) error {
 				if i >= n || failed.Load() || ctx.Err() != nil {
 					return
 				}
-				if errs[i] = guarded(do, i); errs[i] != nil {
+				if errs[i] = guarded(func() error { return do(i) }); errs[i] != nil {
 					failed.Store(true)
 				}
 			}
@@ -46,11 +46,11 @@ func InParallel(ctx context.Context, jobs, n int, do func(int) error) error {
 
 // guarded turns a panic of a call into an error, as it would otherwise end the
 // program without a word about where.
-func guarded(do func(int) error, i int) (err error) {
+func guarded(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error: %v", p)
 		}
 	}()
-	return do(i)
+	return do()
 }

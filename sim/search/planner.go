@@ -29,7 +29,7 @@ func NewPlanner(s *Space) *Planner {
 }
 
 // PlanCounts says what became of the layouts.
-type PlanCounts struct{ Layouts, TooLarge, TooSlow, Impossible, OutOfMemory, Simulated int }
+type PlanCounts struct{ Layouts, TooLarge, TooSlow, Impossible, OutOfMemory, Failed, Simulated int }
 
 // Plan searches the layouts of the shard. Results that the store has count as
 // simulated; new ones go into it.
@@ -129,6 +129,8 @@ func (p *planning) take(row *report.SweepRow) {
 	switch {
 	case row == nil:
 		p.counts.TooSlow++
+	case row.Outcome == report.OutcomeFailed:
+		p.counts.Failed++
 	case row.Outcome == report.OutcomeOOM:
 		p.counts.OutOfMemory++
 	case row.Runs():

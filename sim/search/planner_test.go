@@ -180,7 +180,7 @@ func searched(t *testing.T, space *Space, limit int64, part Shard, found *Rankin
 	plan, n, err := p.Plan(context.Background(), &rows, Options{Shard: part, Progress: progress})
 	require.NoError(t, err)
 	assert.Equal(t, part.Count(len(p.Layouts)), n.Layouts)
-	assert.Equal(t, n.Layouts, n.TooLarge+n.TooSlow+n.Impossible+n.OutOfMemory+n.Simulated)
+	assert.Equal(t, n.Layouts, n.TooLarge+n.TooSlow+n.Impossible+n.OutOfMemory+n.Failed+n.Simulated)
 	for row := range rows.All() {
 		found.Add(row)
 	}

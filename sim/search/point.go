@@ -27,18 +27,18 @@ func (p *Point) simulate(ctx context.Context, o step.Options) error {
 	if p.Config == nil {
 		return nil
 	}
-	j, err := job.Build(p.Config, account.Peaks)
-	if err != nil {
-		p.Row.Outcome, p.Row.Reason = report.OutcomeInvalid, reason(err)
-		return nil
-	}
-	err = guarded(func(int) error {
+	err := guarded(func() error {
+		j, err := job.Build(p.Config, account.Peaks)
+		if err != nil {
+			p.Row.Outcome, p.Row.Reason = report.OutcomeInvalid, reason(err)
+			return nil
+		}
 		res, err := step.Simulate(ctx, j, o)
 		if err == nil {
 			p.Row.Fill(res)
 		}
 		return err
-	}, 0)
+	})
 	if err != nil && ctx.Err() == nil {
 		p.Row.Fail(err)
 	}

@@ -36,7 +36,8 @@ type Store interface {
 }
 
 // Run simulates the points of the shard that the store does not have. What
-// cannot run is a result; only an interruption or a store that fails is an error.
+// cannot run is a result, as is a simulation that fails; only an interruption or a
+// store that fails is an error.
 func (g *Grid) Run(ctx context.Context, s Store, o Options) error {
 	n := o.Shard.Count(g.Len())
 	bar := progress{total: n, hear: o.Progress}

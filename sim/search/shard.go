@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,18 @@ func (s Shard) Stride() int { return max(s.Of, 1) }
 
 // String writes the shard as [ParseShard] reads it.
 func (s Shard) String() string { return fmt.Sprintf("%d/%d", s.Index, s.Stride()) }
+
+// ShardFolders is the pattern of the names of shards' folders.
+const ShardFolders = "shard-*-of-*"
+
+// Folder returns where the shard's results go when those of the whole search go to
+// dir: to a folder of its own in it.
+func (s Shard) Folder(dir string) string {
+	if s.Whole() {
+		return dir
+	}
+	return filepath.Join(dir, fmt.Sprintf("shard-%d-of-%d", s.Index, s.Of))
+}
 
 // Count returns how many of n points are the shard's.
 func (s Shard) Count(n int) int { return (n - s.Index + s.Stride() - 1) / s.Stride() }

@@ -52,8 +52,8 @@ func TestKernelBesideACollective(t *testing.T) {
 	k := gpu.Kernel{Kind: gpu.Memory, Class: gpu.Copy, ReadBytes: bytes / 2, WriteBytes: bytes / 2}
 	id := m.job.Compiler.Price(&k)
 	rs := &m.ranks[0]
-	alone := m.job.Compiler.Times[id]
-	in := &code.Instr{Kind: code.RunKernel, Index: id, Dur: alone}
+	alone := m.job.Compiler.Time(&k)
+	in := &code.Instr{Kind: code.RunKernel, Index: id, Time: alone}
 	rs.busy, rs.traffic, rs.quiet = 24, 1e12, sim.Second
 	slow := m.besideRunning(rs, in, 0)
 	d := &m.job.Config.GPU
@@ -79,14 +79,14 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 		{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16},
 	} {
 		id := m.job.Compiler.Price(&k)
-		in := &code.Instr{Kind: code.RunKernel, Index: id, Dur: m.job.Compiler.Times[id]}
+		in := &code.Instr{Kind: code.RunKernel, Index: id, Time: m.job.Compiler.Time(&k)}
 		rs.busy, rs.quiet = 24, sim.Second
 		slow := m.besideRunning(rs, in, 0)
-		assert.Greater(t, slow, in.Dur)
+		assert.Greater(t, slow, in.Time)
 		rs.quiet = slow / 4
 		want := float64(slow)
 		if k.Kind == gpu.Attention {
-			want = 0.25*float64(slow) + 0.75*float64(in.Dur)
+			want = 0.25*float64(slow) + 0.75*float64(in.Time)
 		}
 		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 4)
 	}

@@ -96,7 +96,7 @@ func (cl *classes) colourFaults() {
 func (cl *classes) addSends() {
 	j := cl.job
 	for _, pair := range neighbours(j.Program) {
-		chunk := j.Stages[pair[0]].Chunks[0].Chunk
+		chunk := j.Stages[pair[0]].Chunks[0].Model
 		bytes := max(chunk.Input, chunk.Output)
 		for c := range cl.pipeline {
 			from, to := pair[0]*len(cl.pipeline)+c, pair[1]*len(cl.pipeline)+c

@@ -6,12 +6,12 @@ import (
 
 // drivenOf lists the driver's work of every stage in a phase, nil if there is
 // none.
-func (m *machine) drivenOf(phase int) [][]account.DriverPoint {
+func (m *machine) drivenOf(phase int) [][]account.DriverWork {
 	any := false
-	out := make([][]account.DriverPoint, len(m.accounts))
+	out := make([][]account.DriverWork, len(m.accounts))
 	for i := range m.accounts {
 		if list := m.accounts[i].Timelines; phase < len(list) {
-			out[i] = list[phase].Driven
+			out[i] = list[phase].Driver
 			any = any || len(out[i]) > 0
 		}
 	}
@@ -26,7 +26,7 @@ func (m *machine) payDriver(rs *rankState, stage int) {
 	list := m.driven[stage]
 	for ; int(rs.driven) < len(list); rs.driven++ {
 		p := &list[rs.driven]
-		if p.Action > rs.action || p.Action == rs.action && p.Pc > rs.pc {
+		if p.Action > rs.action || p.Action == rs.action && p.PC > rs.pc {
 			return
 		}
 		if p.Waits {

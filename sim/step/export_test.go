@@ -21,7 +21,7 @@ func ExposedOfStages(c *job.Config, o Options) (collectives, books []Exposed, er
 	if err != nil {
 		return nil, nil, err
 	}
-	accounts, err := account.ReplayUntil(context.Background(), j, true)
+	accounts, err := account.ReplayContext(context.Background(), j, true)
 	if err != nil {
 		return nil, nil, err
 	}

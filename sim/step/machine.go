@@ -20,30 +20,30 @@ const (
 
 // machine runs a job on an engine.
 type machine struct {
-	job      *job.Job
-	folding  *folding
-	engine   *sim.Engine
-	id       sim.HandlerID
-	network  *interconnect.Network
-	ranks    []rankState
-	streams  []stream
-	loads    [][]load // by group and collective; nil until used
-	messages []message
-	sends    map[sendKey]nccl.Call
-	blocking bool // sends and receives stop the compute stream
-	slowed   map[code.BesideKey]sim.Time
-	faults   *faultState // nil on a healthy cluster
-	record   *recorder
-	phases   []phase
-	phase    *phase                  // the present one
-	accounts []account.RankMemory    // of the stages
-	driven   [][]account.DriverPoint // by stage: the driver's work in the phase; nil if there is none
-	perPipe  int32                   // micro-batches of a pipeline in the phase
-	done     int
-	began    sim.Time // the phase
-	end      sim.Time
-	outcomes []outcome // of the phases so far
-	carried  []float64 // bytes by link in the steps that count
+	job         *job.Job
+	folding     *folding
+	engine      *sim.Engine
+	id          sim.HandlerID
+	network     *interconnect.Network
+	ranks       []rankState
+	streams     []stream
+	loads       [][]load // by group and collective; nil until used
+	messages    []message
+	sends       map[sendKey]nccl.Call
+	blocking    bool // sends and receives stop the compute stream
+	besideTimes map[code.KernelBeside]sim.Time
+	faults      *faultState // nil on a healthy cluster
+	record      *recorder
+	phases      []phase
+	phase       *phase                 // the present one
+	accounts    []account.RankMemory   // of the stages
+	driven      [][]account.DriverWork // by stage: the driver's work in the phase; nil if there is none
+	perPipe     int32                  // micro-batches of a pipeline in the phase
+	done        int
+	began       sim.Time // the phase
+	end         sim.Time
+	outcomes    []outcome // of the phases so far
+	carried     []float64 // bytes by link in the steps that count
 }
 
 // message is one hand-off between stages.
@@ -105,10 +105,10 @@ func newMachine(j *job.Job, e *sim.Engine, accounts []account.RankMemory, fold b
 	m := &machine{
 		job: j, folding: c, engine: e, network: interconnect.NewNetwork(e, j.Topology),
 		ranks: make([]rankState, c.actors()), streams: make([]stream, len(j.Groups)), loads: make([][]load, len(j.Groups)),
-		messages: make([]message, int(j.Messages)*c.pipelines),
-		sends:    make(map[sendKey]nccl.Call),
-		slowed:   make(map[code.BesideKey]sim.Time),
-		phases:   phases(j), accounts: accounts,
+		messages:    make([]message, int(j.Messages)*c.pipelines),
+		sends:       make(map[sendKey]nccl.Call),
+		besideTimes: make(map[code.KernelBeside]sim.Time),
+		phases:      phases(j), accounts: accounts,
 	}
 	m.id = e.Register(m)
 	for r := range m.ranks {
@@ -231,7 +231,7 @@ func (rs *rankState) beginAction(a *code.Action, at sim.Time) {
 func (m *machine) execute(r int32, a *code.Action, in *code.Instr) bool {
 	rs := &m.ranks[r]
 	if !rs.paid {
-		rs.host = rs.host.Plus(in.Host)
+		rs.host = rs.host.Plus(in.HostTime)
 		rs.paid = true
 		if m.driven != nil {
 			m.payDriver(rs, m.stageOf(r))
@@ -264,7 +264,7 @@ func (m *machine) execute(r int32, a *code.Action, in *code.Instr) bool {
 	case code.Send:
 		return m.send(r, a, &a.Parts[in.Part])
 	case code.SyncHost:
-		rs.host = max(rs.host, now.Plus(in.Host))
+		rs.host = max(rs.host, now.Plus(in.HostTime))
 		m.next(r)
 	}
 	return true
@@ -274,11 +274,11 @@ func (m *machine) execute(r int32, a *code.Action, in *code.Instr) bool {
 const longestKernel = 100_000 * sim.Second
 
 // beside returns a kernel's time beside collectives.
-func (m *machine) beside(key code.BesideKey) sim.Time {
-	t, ok := m.slowed[key]
+func (m *machine) beside(key code.KernelBeside) sim.Time {
+	t, ok := m.besideTimes[key]
 	if !ok {
-		t = m.job.Compiler.Beside(key)
-		m.slowed[key] = t
+		t = m.job.Compiler.TimeBeside(key)
+		m.besideTimes[key] = t
 	}
 	return t
 }
@@ -288,16 +288,16 @@ func (m *machine) beside(key code.BesideKey) sim.Time {
 // memory's full bandwidth back and, where its blocks wait in line, the
 // multiprocessors.
 func (m *machine) besideRunning(rs *rankState, in *code.Instr, start sim.Time) sim.Time {
-	dur := m.beside(code.BesideKey{Kernel: in.Index, Held: rs.busy, Traffic: rs.traffic})
+	dur := m.beside(code.KernelBeside{Kernel: in.Index, SMs: rs.busy, Traffic: rs.traffic})
 	shared := max(rs.quiet-start, 0)
 	if shared >= dur {
 		return dur
 	}
-	free := in.Dur
+	free := in.Time
 	if !m.job.Compiler.Queues(in.Index) {
-		free = m.beside(code.BesideKey{Kernel: in.Index, Held: rs.busy})
+		free = m.beside(code.KernelBeside{Kernel: in.Index, SMs: rs.busy})
 	}
-	return code.Outlast(free, dur, shared)
+	return code.PartlyBeside(free, dur, shared)
 }
 
 // kernel starts a kernel as soon as the host has launched it. Collectives that
@@ -309,7 +309,7 @@ func (m *machine) kernel(r int32, a *code.Action, in *code.Instr) {
 		m.book(rs, bookHost, rs.host)
 		start = rs.host
 	}
-	dur := in.Dur
+	dur := in.Time
 	if rs.busy > 0 {
 		dur = m.besideRunning(rs, in, start)
 	}
@@ -322,7 +322,7 @@ func (m *machine) kernel(r int32, a *code.Action, in *code.Instr) {
 	}
 	rs.beginAction(a, start)
 	end := start.Plus(dur)
-	m.book(rs, bookOf[in.What], end)
+	m.book(rs, bookOf[in.Cause], end)
 	if rs.recorded >= 0 {
 		m.record.kernel(rs, a, in, start, end)
 	}

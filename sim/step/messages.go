@@ -119,17 +119,17 @@ func (m *machine) handOffBytes(from, id int32) int64 {
 	cell := int(local / 2 / m.perPipe)
 	rank, chunk := p.Owner(cell/p.Stages(), cell%p.Stages())
 	s := &m.job.Stages[rank]
-	cc := s.Chunks[chunk]
+	c := s.Chunks[chunk]
 	switch {
 	case m.phase.evaluation:
-		cc = s.EvaluationChunk(chunk)
+		c = s.EvaluationChunk(chunk)
 	case m.job.Dynamic():
-		cc = m.job.Sized(cc, m.job.MicrobatchLength(m.replica(from), m.phase.step, local/2%m.perPipe))
+		c = m.job.ChunkOfLength(c, m.job.MicrobatchLength(m.replica(from), m.phase.step, local/2%m.perPipe))
 	}
 	if local%2 == 1 {
-		return cc.Chunk.Output
+		return c.Model.Output
 	}
-	return cc.Chunk.Input
+	return c.Model.Input
 }
 
 // deliver ends a message's way and wakes whoever waits for it.

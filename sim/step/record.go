@@ -123,7 +123,7 @@ func (rc *recorder) kernel(rs *rankState, a *code.Action, in *code.Instr, from, 
 	if !rc.detailed() {
 		return
 	}
-	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.What,
+	rc.rec.Add(trace.Span{Start: from, End: to, Lane: rc.of(rs).lanes[trace.Compute], Kind: in.Cause,
 		Chunk: uint16(a.Parts[in.Part].Chunk), Name: in.Name, Microbatch: a.Parts[in.Part].Microbatch})
 }
 
@@ -192,7 +192,7 @@ func (rc *recorder) memory(rs *rankState, at sim.Time) {
 	rd := rc.of(rs)
 	for rd.cursor < len(rd.points) {
 		p := &rd.points[rd.cursor]
-		if p.Action > rs.action || (p.Action == rs.action && p.Pc > rs.pc) {
+		if p.Action > rs.action || (p.Action == rs.action && p.PC > rs.pc) {
 			return
 		}
 		when := rs.clock

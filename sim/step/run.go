@@ -117,7 +117,7 @@ func Run(ctx context.Context, c *job.Config, o Options) (*Result, error) {
 // healthy cluster as well, to know what they cost. With a schedule.ErrDeadlock it
 // returns what was done until then.
 func Simulate(ctx context.Context, j *job.Job, o Options) (*Result, error) {
-	accounts, err := account.ReplayUntil(ctx, j, !o.NoRecording)
+	accounts, err := account.ReplayContext(ctx, j, !o.NoRecording)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (m *machine) failedAt(stage int, o *account.OOM) sim.Time {
 		return from
 	}
 	instrs := m.job.BlockOf(act, 0, o.Step).Code
-	if at := int(o.Pc); at < len(instrs) && instrs[at].Kind == code.RunKernel {
+	if at := int(o.PC); at < len(instrs) && instrs[at].Kind == code.RunKernel {
 		if k := m.spanOf(stage, trace.Compute, instrs[at].Name, action.Start, action.End); k != nil {
 			return k.Start
 		}

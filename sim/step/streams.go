@@ -210,10 +210,10 @@ func (m *machine) resumeFromStream(r int32, g *job.Group, comm int32, started si
 // gap is what a blocking collective costs a rank's GPU beside its own time: two
 // changes of stream and, inside of layers, the ranks' unequal arrival.
 func (m *machine) gap(in *code.Instr, g *job.Group) sim.Time {
-	if in.Dur > 0 && (g.Kind == model.TP || g.Kind == model.CP) {
-		return in.Dur + m.job.Config.Framework.Host.Arrival*sim.Time(len(g.Ranks)-1)
+	if in.Time > 0 && (g.Kind == model.TP || g.Kind == model.CP) {
+		return in.Time + m.job.Config.Framework.Host.Arrival*sim.Time(len(g.Ranks)-1)
 	}
-	return in.Dur
+	return in.Time
 }
 
 // present is the instruction that the rank is at.

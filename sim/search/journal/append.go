@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"bytes"
+
 	"trainsim/sim/output"
 	"trainsim/sim/report"
 )
@@ -18,8 +20,11 @@ func (j *Journal) Add(row *report.SweepRow) error {
 	if err != nil {
 		return err
 	}
+	e := Entry{Row: *row, result: sumOf(nil, bytes.TrimSuffix(text, []byte("\n")))}
+	text = seal(j.key[:], text)
+	e.Length = len(text)
 	select {
-	case j.lines <- line{text, row.Point, placeOf(row, 0, len(text))}:
+	case j.lines <- line{text, row.Point, placeOf(&e)}:
 		return nil
 	case <-j.done:
 		return output.WriteError(j.path, j.err)

@@ -26,11 +26,11 @@ func Example() {
 		panic(err)
 	}
 	for range 2 {
-		head, err := journal.ForSweep(grid, search.Shard{}, "")
+		head, err := journal.ForSweep(grid, search.Options{})
 		if err != nil {
 			panic(err)
 		}
-		j, err := journal.Open(dir, head, false)
+		j, err := journal.Open(dir, head, journal.GoOn)
 		if err != nil {
 			panic(err)
 		}

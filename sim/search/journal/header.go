@@ -1,15 +1,22 @@
 package journal
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"trainsim/sim/report"
 	"trainsim/sim/search"
 )
 
-// Schema names the version of a journal.
-const Schema = "trainsim.sweep-journal/v1"
+// Schema names the version of a journal: JSON, an object a line. Each line ends
+// with the checksum of what it says as its key "sum".
+const Schema = "trainsim.sweep-journal/v2"
+
+// schemaFamily is what the schemas of all versions begin with.
+const schemaFamily = "trainsim.sweep-journal/"
 
 // Header is the first line of a journal. It says which sweep the rows
 // under it are of; two journals with different headers are of different sweeps.
@@ -29,27 +36,104 @@ type Header struct {
 	Sizes    int           `json:"sizes,omitempty"`        // of a plan: how many numbers of GPUs are searched
 }
 
-// ForSweep is the header of a grid's sweep. Options says what else decides the
-// points, in words.
-func ForSweep(g *search.Grid, part search.Shard, options string) (*Header, error) {
+// ForSweep is the header of a grid's sweep. A scenario that is wrong whatever
+// varies is an error.
+func ForSweep(g *search.Grid, o search.Options) (*Header, error) {
 	scenario, content, err := g.Identity()
 	if err != nil {
 		return nil, err
 	}
 	return &Header{
-		Schema: Schema, Version: report.Version, Command: "sweep", Scenario: scenario, Content: content, Axes: g.Axes(), Options: options,
-		Points: g.Len(), Shard: part.Index, Shards: part.Stride(),
+		Schema: Schema, Version: report.Version, Command: "sweep", Scenario: scenario, Content: content, Axes: g.Axes(),
+		Options: fmt.Sprintf("together %v, global batch %d, every rank %t, events up to %d, set %q",
+			g.Zipped(), g.Batch, o.EveryRank, o.MaxEvents, g.Sets),
+		Points: g.Len(), Shard: o.Shard.Index, Shards: o.Shard.Stride(),
 	}, nil
 }
 
-// ForPlan is the header of a planner's search. Options says what else decides the
-// layouts, in words.
-func ForPlan(p *search.Planner, part search.Shard, options string) *Header {
+// ForPlan is the header of a planner's search.
+func ForPlan(p *search.Planner, o search.Options) *Header {
 	s := p.Space
 	return &Header{
-		Schema: Schema, Version: report.Version, Command: "plan", Scenario: s.Base.Name, Content: search.Identity(s.Base), Options: options,
-		Points: len(p.Layouts), Shard: part.Index, Shards: part.Stride(), Top: p.Top, Batch: s.Batch, Sizes: len(s.Nodes),
+		Schema: Schema, Version: report.Version, Command: "plan", Scenario: s.Base.Name, Content: search.Identity(s.Base),
+		Options: fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, every rank %t, events up to %d",
+			s.Batch, s.Nodes, s.Kinds, s.Fixed, p.Limit, s.MinMicrobatches, p.Top, o.EveryRank, o.MaxEvents),
+		Points: len(p.Layouts), Shard: o.Shard.Index, Shards: o.Shard.Stride(), Top: p.Top, Batch: s.Batch, Sizes: len(s.Nodes),
 	}
+}
+
+// line returns the header as the first line of a journal, and the key of its rows'
+// checksums.
+func (h *Header) line() ([]byte, sum, error) {
+	text, err := report.JSONLine(h)
+	if err != nil {
+		return nil, sum{}, err
+	}
+	line := seal(nil, text)
+	_, key, err := unseal(nil, line)
+	return line, key, err
+}
+
+// readHeader reads the first line of a journal.
+func readHeader(line []byte) (*Header, sum, error) {
+	var h Header
+	text, key, err := unseal(nil, line)
+	if err != nil {
+		text = line // which may say what else it is
+	}
+	if json.Unmarshal(text, &h) != nil || !strings.HasPrefix(h.Schema, schemaFamily) {
+		return nil, key, fmt.Errorf("it does not begin as a journal of this version (%s)", Schema)
+	}
+	if h.Schema != Schema {
+		return nil, key, fmt.Errorf("it is a journal of another version of trainsim (%.60q), whose results are not gone on with: this one reads %q",
+			h.Schema, Schema)
+	}
+	if err != nil {
+		return nil, key, fmt.Errorf("its first line cannot be trusted: %w", err)
+	}
+	return &h, key, h.check()
+}
+
+// maxPoints is more points than any search has.
+const maxPoints = 100_000_000
+
+// check looks at what a reader relies on.
+func (h *Header) check() error {
+	switch {
+	case h.Command != "sweep" && h.Command != "plan":
+		return fmt.Errorf("its command is %.60q, neither sweep nor plan", h.Command)
+	case h.Points < 1 || h.Points > maxPoints:
+		return fmt.Errorf("it has %d points", h.Points)
+	case h.Shards < 1 || h.Shard < 0 || h.Shard >= h.Shards:
+		return fmt.Errorf("its shard is %d/%d", h.Shard, h.Shards)
+	case h.Command == "plan" && (h.Top < 1 || h.Batch < 1 || h.Sizes < 1):
+		return fmt.Errorf("it is a plan of the fastest %d for a global batch of %d and %d numbers of GPUs", h.Top, h.Batch, h.Sizes)
+	}
+	return nil
+}
+
+// keys are the keys that a row has settings of.
+func (h *Header) keys() []string {
+	if h.Command == "plan" {
+		return search.PlanKeys()
+	}
+	var out []string
+	for _, a := range h.Axes {
+		out = append(out, a.Key)
+	}
+	return out
+}
+
+// checkRow reports why a row is none of this search, with settings of the keys.
+func (h *Header) checkRow(row *report.SweepRow, keys []string) error {
+	if row.Point < 0 || row.Point >= h.Points || row.Point%h.Shards != h.Shard {
+		return fmt.Errorf("point %d is none of shard %v of %d points", row.Point, h.part(), h.Points)
+	}
+	ofKey := func(s report.Setting, key string) bool { return s.Key == key }
+	if !slices.EqualFunc(row.Settings, keys, ofKey) {
+		return errors.New("its settings are of other keys than vary")
+	}
+	return nil
 }
 
 // part is the shard of which the journal holds the points.
@@ -81,6 +165,3 @@ func (h *Header) Difference(other *Header) string {
 	}
 	return ""
 }
-
-// Line returns the header as the first line of a journal.
-func (h *Header) Line() ([]byte, error) { return report.JSONLine(h) }

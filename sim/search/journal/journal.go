@@ -26,26 +26,14 @@ type Journal struct {
 	unlock    func()
 	file      *os.File
 	head      *Header
+	key       sum     // of the rows' checksums
+	retry     bool    // points that failed count as not there
 	at        []place // by point of the whole search
 	end       int64   // of what is written
 	lines     chan line
 	done      chan struct{}
 	err       error // of the writer; to be read after done is closed
-	bad       int   // lines that held no row
-}
-
-// place is where a point's row stands; length 0 is nowhere.
-type place struct {
-	offset int64
-	length int32
-	failed bool // the row says that the simulation failed: it runs again
-	id     [16]byte
-}
-
-func placeOf(row *report.SweepRow, offset int64, length int) place {
-	p := place{offset: offset, length: int32(length), failed: row.Outcome == report.OutcomeFailed}
-	hex.Decode(p.id[:], []byte(row.ID)[:min(len(row.ID), 2*len(p.id))]) //nolint:errcheck // what is no identity matches none
-	return p
+	damage    Damage
 }
 
 // ErrOther says that a folder holds the results of another search.
@@ -63,11 +51,22 @@ func (e *NoJournal) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap returns what is wrong.
 func (e *NoJournal) Unwrap() error { return e.Err }
 
+// Start says what becomes of results that a folder holds from before.
+type Start uint8
+
+// Starts of a journal.
+const (
+	GoOn  Start = iota // they are kept
+	Retry              // they are kept, but for points that failed
+	Fresh              // they are thrown away
+)
+
 // Open makes the folder, locks it and opens the journal in it, or begins one.
 // What a crash has torn is cut off. A folder that another process holds is
 // [output.ErrInUse], a journal with another header [ErrOther], a file that is none
-// [*NoJournal]; fresh begins anew in any case.
-func Open(dir string, head *Header, fresh bool) (*Journal, error) {
+// [*NoJournal], two results of one point a [*Conflict]; [Fresh] begins anew in any
+// case.
+func Open(dir string, head *Header, start Start) (*Journal, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, output.WriteError(dir, err)
 	}
@@ -76,13 +75,9 @@ func Open(dir string, head *Header, fresh bool) (*Journal, error) {
 		return nil, err
 	}
 	output.RemoveTorn(dir)
-	j := &Journal{dir: dir, path: filepath.Join(dir, Name), unlock: unlock, head: head, at: make([]place, head.Points)}
+	j := &Journal{dir: dir, path: filepath.Join(dir, Name), unlock: unlock, head: head, at: make([]place, head.Points), retry: start == Retry}
 	j.lines, j.done = make(chan line, 64), make(chan struct{})
-	err = j.resume()
-	if fresh || errors.Is(err, fs.ErrNotExist) {
-		err = j.begin()
-	}
-	if err != nil {
+	if err := j.start(start); err != nil {
 		j.Close()
 		return nil, err
 	}
@@ -99,25 +94,31 @@ func (j *Journal) Close() {
 // Path returns the path of the journal's file.
 func (j *Journal) Path() string { return j.path }
 
-// Damaged returns how many lines of an earlier search held no row.
-func (j *Journal) Damaged() int { return j.bad }
+// Damage returns which lines from before held no row, or one that cannot be.
+func (j *Journal) Damage() Damage { return j.damage }
 
-// begin starts an empty journal.
-func (j *Journal) begin() error {
-	clear(j.at)
-	j.bad = 0
+// start goes on with the journal that is there, or writes an empty one.
+func (j *Journal) start(s Start) (err error) {
+	if _, j.key, err = j.head.line(); err != nil {
+		return err
+	}
+	if s != Fresh {
+		if err = j.resume(); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
 	return j.Sort()
 }
 
 // Sort replaces the file by one with the rows in the order of the points, whatever
 // the order in which they came.
 func (j *Journal) Sort() error {
-	text, err := j.head.Line()
+	head, _, err := j.head.line()
 	if err != nil {
 		return err
 	}
 	err = output.WriteFile(j.path, func(w io.Writer) error {
-		if _, err := w.Write(text); err != nil {
+		if _, err := w.Write(head); err != nil {
 			return err
 		}
 		for point := range j.at {
@@ -137,7 +138,7 @@ func (j *Journal) Sort() error {
 	if err != nil {
 		return err
 	}
-	j.end = int64(len(text))
+	j.end = int64(len(head))
 	for point := range j.at {
 		j.at[point].offset = j.end
 		j.end += int64(j.at[point].length)
@@ -160,54 +161,82 @@ func (j *Journal) closeFile() {
 // resume reads what is there. A journal whose very header was torn counts as
 // none.
 func (j *Journal) resume() error {
-	head := j.head
 	if err := j.openFile(); err != nil {
 		return err
 	}
-	h, sound, bad, err := Read(j.file, func(e Entry) error {
-		if e.Row.Point < len(j.at) {
-			j.at[e.Row.Point] = placeOf(&e.Row, e.Offset, e.Length)
-		}
-		return nil
-	})
-	if h == nil {
+	c, err := Read(j.file, j.note)
+	if c == nil {
 		if info, e := j.file.Stat(); e == nil && info.Size() == 0 {
 			return fs.ErrNotExist
 		}
 		return &NoJournal{j.path, err}
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", j.path, err)
-	}
-	if d := head.Difference(h); d != "" || h.Shard != head.Shard || h.Shards != head.Shards {
-		if d == "" {
-			d = fmt.Sprintf("the shard: %d/%d and %d/%d", head.Shard, head.Shards, h.Shard, h.Shards)
-		}
+	if d := j.difference(c); d != "" {
 		return fmt.Errorf("%s %w (they differ in %s)", j.dir, ErrOther, d)
 	}
-	j.end, j.bad = sound, bad
-	return j.file.Truncate(sound)
+	if err != nil {
+		return err
+	}
+	j.end, j.damage = c.Sound, c.Damaged
+	return j.file.Truncate(c.Sound)
+}
+
+// difference says in which respect the journal in the folder is another one.
+func (j *Journal) difference(c *Contents) string {
+	h := c.Header
+	d := j.head.Difference(h)
+	switch {
+	case d != "":
+		return d
+	case h.Shard != j.head.Shard || h.Shards != j.head.Shards:
+		return fmt.Sprintf("the shard: %v and %v", j.head.part(), h.part())
+	case c.key != j.key:
+		return "their first lines"
+	}
+	return ""
+}
+
+// note takes a row from before.
+func (j *Journal) note(e Entry) error {
+	if e.Row.Point >= len(j.at) {
+		return nil // of another search, as the header says
+	}
+	p, next := &j.at[e.Row.Point], placeOf(&e)
+	switch p.by(&next) {
+	case replaced:
+		*p = next
+	case contradicted:
+		return &Conflict{Path: j.path, Line: e.Line, Point: e.Row.Point, Other: j.path, OtherLine: int(p.line)}
+	}
+	return nil
 }
 
 // Has reports whether the result of a point is there.
 func (j *Journal) Has(point int, id string) bool {
 	p := &j.at[point]
-	return p.length > 0 && !p.failed && hex.EncodeToString(p.id[:]) == id
+	return p.length > 0 && !(p.failed && j.retry) && hex.EncodeToString(p.id[:]) == id
 }
 
 // Row returns the result of a point that is there.
 func (j *Journal) Row(point int) (row report.SweepRow, err error) {
-	text, err := j.text(point)
+	line, err := j.text(point)
+	if err != nil {
+		return row, err
+	}
+	text, _, err := unseal(j.key[:], line)
 	if err == nil {
 		err = json.Unmarshal(text, &row)
 	}
-	return row, err
+	if err != nil {
+		return row, fmt.Errorf("%s: point %d: %w", j.path, point, err)
+	}
+	return row, nil
 }
 
 // Kept returns how many results are there that need not be found again.
 func (j *Journal) Kept() (n int) {
 	for i := range j.at {
-		if j.at[i].length > 0 && !j.at[i].failed {
+		if j.at[i].length > 0 && !(j.at[i].failed && j.retry) {
 			n++
 		}
 	}

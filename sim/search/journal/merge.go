@@ -1,6 +1,8 @@
 package journal
 
 import (
+	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -9,6 +11,7 @@ import (
 	"trainsim/sim/input"
 	"trainsim/sim/output"
 	"trainsim/sim/report"
+	"trainsim/sim/search"
 )
 
 // Shards are the folders of a search's shards, open for reading.
@@ -19,6 +22,24 @@ type folder struct {
 	dir  string
 	file *os.File
 	head *Header
+	key  sum // of the rows' checksums
+}
+
+// FindShards replaces folders that hold the folders of shards, named as
+// [search.Shard.Folder] names them, by those: a whole search's folder stands for
+// its shards. What a folder holds comes in the order of names.
+func FindShards(dirs []string) []string {
+	var out []string
+	for _, dir := range dirs {
+		inside, _ := filepath.Glob(filepath.Join(dir, search.ShardFolders, Name)) // a bad pattern is a folder of that name
+		if len(inside) == 0 {
+			out = append(out, dir)
+		}
+		for _, path := range inside {
+			out = append(out, filepath.Dir(path))
+		}
+	}
+	return out
 }
 
 // OpenShards opens the journals of some shards and compares their headers. An
@@ -41,8 +62,12 @@ func (s *Shards) open(dir string) error {
 	}
 	f := &folder{dir: dir, file: file}
 	s.folders = append(s.folders, f)
-	if f.head, _, _, err = Read(file, func(Entry) error { return nil }); err != nil {
-		return fmt.Errorf("%s: %w", file.Name(), err)
+	line, err := readLine(bufio.NewReader(file))
+	if err == nil {
+		f.head, f.key, err = readHeader(line)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w; run that shard again with --fresh", file.Name(), err)
 	}
 	first := s.folders[0]
 	if d := first.head.Difference(f.head); d != "" {
@@ -78,8 +103,9 @@ func (s *Shards) Folder(point int) string {
 	return ""
 }
 
-// Join copies the rows of all shards into the journal of the whole. A point that
-// two shards have counts once. The warnings name shards that are there twice and
+// Join copies the rows of all shards into the journal of the whole. The same
+// result of a point counts once, and any before one that failed; two results that
+// differ are a [*Conflict]. The warnings name shards that are there twice and
 // damaged lines.
 func (s *Shards) Join(j *Journal) (warnings []string, err error) {
 	from := make(map[int]string)
@@ -89,43 +115,91 @@ func (s *Shards) Join(j *Journal) (warnings []string, err error) {
 		}
 		from[f.head.Shard] = f.dir
 	}
-	added := make(map[int]string) // identity by point, of what is on its way to the disk
+	t := &joining{journal: j, taken: make([]origin, len(j.at))}
+	for point := range t.taken {
+		t.taken[point] = origin{path: j.path, place: j.at[point]}
+	}
 	for _, f := range s.folders {
-		bad, err := f.copy(j, added)
+		damage, err := t.collect(f)
 		if err != nil {
 			return warnings, err
 		}
-		if bad > 0 {
-			warnings = append(warnings, fmt.Sprintf("%s: %d lines are damaged", f.dir, bad))
+		if damage.Lines > 0 {
+			warnings = append(warnings, fmt.Sprintf("%s: %v", f.file.Name(), &damage))
 		}
 	}
-	return warnings, nil
+	return warnings, t.copy()
 }
 
-// copy adds the rows of a shard to the whole and returns how many lines are
-// damaged. Points that failed are left out.
-func (f *folder) copy(j *Journal, added map[int]string) (bad int, err error) {
+// joining is a join on its way: which row of which journal a point takes.
+type joining struct {
+	journal *Journal
+	taken   []origin // by point
+}
+
+// origin is where the row of a point stands.
+type origin struct {
+	path   string  // of the journal
+	folder *folder // of the shard; nil is the whole's own journal
+	place  place
+}
+
+// collect chooses among the rows of a shard and those before.
+func (t *joining) collect(f *folder) (Damage, error) {
 	if _, err := f.file.Seek(0, io.SeekStart); err != nil {
-		return 0, err
+		return Damage{}, err
 	}
-	_, _, bad, err = Read(f.file, func(e Entry) error {
-		row := &e.Row
-		if row.Outcome == report.OutcomeFailed {
-			return nil
+	c, err := Read(f.file, func(e Entry) error {
+		o, next := &t.taken[e.Row.Point], placeOf(&e)
+		if o.folder != nil && o.folder != f && o.place.id != next.id {
+			return &Conflict{Path: f.file.Name(), Line: e.Line, Point: e.Row.Point, Scenario: true, Other: o.path, OtherLine: int(o.place.line)}
 		}
-		if id, ok := added[row.Point]; ok {
-			if id != row.ID {
-				return &input.Invalid{Err: fmt.Errorf("%s: point %d is of another scenario than in another shard", f.dir, row.Point)}
-			}
-			return nil
+		switch o.place.by(&next) {
+		case replaced:
+			*o = origin{f.file.Name(), f, next}
+		case contradicted:
+			return &Conflict{Path: f.file.Name(), Line: e.Line, Point: e.Row.Point, Other: o.path, OtherLine: int(o.place.line)}
 		}
-		added[row.Point] = row.ID
-		if j.Has(row.Point, row.ID) {
-			return nil
-		}
-		return j.Add(row)
+		return nil
 	})
-	return bad, err
+	if err != nil {
+		return Damage{}, err
+	}
+	return c.Damaged, nil
+}
+
+// copy adds the rows that were chosen and are not in the whole yet.
+func (t *joining) copy() error {
+	for point := range t.taken {
+		o := &t.taken[point]
+		if o.folder == nil || t.journal.at[point].result == o.place.result {
+			continue
+		}
+		row, err := o.folder.row(&o.place)
+		if err != nil {
+			return err
+		}
+		if err := t.journal.Add(&row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// row reads a row again, where it was found.
+func (f *folder) row(p *place) (row report.SweepRow, err error) {
+	line := make([]byte, p.length)
+	if _, err := f.file.ReadAt(line, p.offset); err != nil {
+		return row, fmt.Errorf("%s: %w", f.file.Name(), output.Cause(err))
+	}
+	text, _, err := unseal(f.key[:], line)
+	if err == nil {
+		err = json.Unmarshal(text, &row)
+	}
+	if err != nil {
+		return row, fmt.Errorf("%s:%d: %w", f.file.Name(), p.line, err)
+	}
+	return row, nil
 }
 
 // Missing lists what the whole lacks: shards that are not there, those of a plan
