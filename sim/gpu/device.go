@@ -2,11 +2,7 @@ package gpu
 
 import (
 	"errors"
-	"fmt"
-	"io"
 	"math"
-
-	"github.com/pelletier/go-toml/v2"
 
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
@@ -100,32 +96,6 @@ func firstOf(a, b FLOPS) FLOPS {
 		return a
 	}
 	return b
-}
-
-// Decode reads a preset file in TOML that stands on no other. Unknown keys and impossible figures are errors.
-func Decode(name string, r io.Reader) (*Device, error) {
-	d := &Device{Name: name}
-	if err := toml.NewDecoder(r).DisallowUnknownFields().Decode(d); err != nil {
-		return nil, fmt.Errorf("gpu preset %q: %w", name, explain(err))
-	}
-	if err := d.Validate(); err != nil {
-		return nil, fmt.Errorf("gpu preset %q: %w", name, err)
-	}
-	return d, nil
-}
-
-// explain gives the position and the context that a TOML error carries.
-func explain(err error) error {
-	var strict *toml.StrictMissingError
-	if errors.As(err, &strict) {
-		return fmt.Errorf("unknown keys:\n%s", strict.String())
-	}
-	var decode *toml.DecodeError
-	if errors.As(err, &decode) {
-		row, column := decode.Position()
-		return fmt.Errorf("%d:%d: %w", row, column, err)
-	}
-	return err
 }
 
 // Validate reports every figure that the cost model cannot work with, joined, each

@@ -2,21 +2,15 @@ package gpu_test
 
 import (
 	"fmt"
-	"os"
 
+	"trainsim/scenarios"
 	"trainsim/sim/gpu"
 )
 
 // The time of a feed-forward layer's GEMM on an H100, and the share of the
 // peak that it reaches.
 func ExampleDevice_Time() {
-	f, err := os.Open("../../scenarios/gpus/h100-sxm5-80gb.toml")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer f.Close()
-	d, err := gpu.Decode("h100-sxm5-80gb", f)
+	d, err := scenarios.LoadGPU("h100-sxm5-80gb")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,7 +1,6 @@
 package step
 
 import (
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,10 +19,7 @@ import (
 // overlapped is a job of eight data-parallel ranks on one node that reduce
 // gradients beside the backward.
 func overlapped(t *testing.T) *job.Job {
-	f, err := os.Open("../../scenarios/gpus/h100-sxm5-80gb.toml")
-	require.NoError(t, err)
-	defer f.Close() //nolint:errcheck // it only reads
-	d, err := gpu.Decode("h100-sxm5-80gb", f)
+	d, err := scenarios.LoadGPU("h100-sxm5-80gb")
 	require.NoError(t, err)
 	c := &job.Config{
 		Name: "overlapped", Seed: 1, GPU: *d,

@@ -2,7 +2,6 @@ package step_test
 
 import (
 	"context"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,10 +18,7 @@ import (
 // device reads a shipped preset.
 func device(t testing.TB, name string) gpu.Device {
 	t.Helper()
-	f, err := os.Open("../../scenarios/gpus/" + name + ".toml")
-	require.NoError(t, err)
-	defer f.Close() //nolint:errcheck // it only reads
-	d, err := gpu.Decode(name, f)
+	d, err := scenarios.LoadGPU(name)
 	require.NoError(t, err)
 	return *d
 }
