@@ -19,7 +19,7 @@
 //
 // Files in reading order: registry.go, facts.go (titles);
 // of a run pipeline.go, breakdown.go, memory.go, memorydraw.go, memorystages.go,
-// allocator.go, links.go; of several compare.go, comparepipes.go; sweep.go,
-// sweepdraw.go; plan.go, planfront.go, plansteps.go; scatter.go, schedule.go,
+// allocator.go, links.go; of several compare.go, comparepipes.go; sweepchart.go,
+// sweep.go, sweepdraw.go; plan.go, planfront.go, plansteps.go; scatter.go, schedule.go,
 // busbw.go; topology.go, topologygraph.go.
 package plots

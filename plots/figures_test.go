@@ -103,7 +103,7 @@ func exampleData() *Data {
 	return &Data{
 		Run:      runOf(synthetic{pp: 4, m: 8, tp: 4, forward: 30 * sim.Millisecond, links: 20}.build()),
 		Cases:    exampleCases(),
-		Sweep:    SweepChart{"schedule.microbatches", exampleSweep(), 80 << 30},
+		Sweep:    SweepChart{Axis: "schedule.microbatches", Points: exampleSweep(), Capacity: 80 << 30},
 		Plan:     examplePlan(64),
 		Score:    ScoreChart{examplePoints(), "step time (s)"},
 		Schedule: exampleSchedule(2),
@@ -240,7 +240,7 @@ func TestEmptyFiguresAreErrors(t *testing.T) {
 	assert.ErrorIs(t, err, errNoPoints)
 	_, err = BusBW([]Curve{{Size: []float64{1}}}, small)
 	assert.ErrorIs(t, err, errNoCurves)
-	_, err = Sweep(SweepChart{Axis: "x"}, small)
+	_, err = drawSweep(SweepChart{Axis: "x"}, small)
 	assert.ErrorIs(t, err, errNoSweep)
 	_, err = compare([]report.Case{{}}, small)
 	assert.ErrorIs(t, err, errNoCases)

@@ -182,7 +182,7 @@ func TestStrangeReports(t *testing.T) {
 		if err == nil {
 			record(fig)
 		}
-		_, err = Sweep(SweepChart{"x", []SweepPoint{{X: "1", StepTime: v, Bubble: v, PeakMemory: v}, {X: "2", StepTime: 1}}, v}, small)
+		_, err = drawSweep(SweepChart{Axis: "x", Points: []SweepPoint{{X: "1", StepTime: v, Bubble: v, PeakMemory: v}, {X: "2", StepTime: 1}}, Capacity: v}, small)
 		assert.NoError(t, err)
 	}
 }

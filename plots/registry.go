@@ -66,7 +66,7 @@ var registry = []Entry{
 	{"compare", OfComparison, "Where the steps of several runs go, and their memory", ofCases(compare)},
 	{"compare-pipelines", OfComparison, "Pipelines of several runs on one time axis", ofCases(comparePipelines)},
 	{"sweep", OfSweep, "Time, bubble and peak memory over what is varied",
-		func(d *Data, o chart.Options) (*chart.Figure, error) { return Sweep(d.Sweep, o) }},
+		func(d *Data, o chart.Options) (*chart.Figure, error) { return drawSweep(d.Sweep, o) }},
 	{"plan", OfPlan, "Step time against memory, and where the steps of the fastest layouts go",
 		func(d *Data, o chart.Options) (*chart.Figure, error) { return plan(d.Plan, o) }},
 	{"score", OfScore, "Predictions over measurements",

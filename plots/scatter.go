@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 
 	"trainsim/plots/chart"
+	"trainsim/sim/report"
 )
 
 // ScoreChart is a comparison of predictions with measurements.
@@ -22,6 +23,28 @@ type ScoreChart struct {
 type Point struct {
 	Measured, Predicted float64
 	Family              string // points of one family look alike
+}
+
+// ScoreOf makes the chart of predicted over measured times or, where no row has a
+// time, of memory.
+func ScoreOf(rows []report.Scored) ScoreChart {
+	times, memory := ScoreChart{Quantity: "time (s)"}, ScoreChart{Quantity: "memory (GiB)"}
+	for i := range rows {
+		r := &rows[i]
+		if r.Measured != nil && r.Predicted != nil {
+			times.Points = append(times.Points, Point{*r.Measured, *r.Predicted, r.Family})
+		}
+		if r.MeasuredBytes != nil && r.PredictedBytes != nil {
+			gib := chart.ByteUnits[3].Scale
+			memory.Points = append(memory.Points, Point{
+				float64(*r.MeasuredBytes) / gib, float64(*r.PredictedBytes) / gib, r.Family,
+			})
+		}
+	}
+	if len(times.Points) == 0 {
+		return memory
+	}
+	return times
 }
 
 // band is the share by which a prediction may miss and still lie in the band

@@ -11,35 +11,6 @@ import (
 	"trainsim/sim/report"
 )
 
-// SweepChart is a sweep along one axis.
-type SweepChart struct {
-	Axis     string // what X of the points is, "schedule.microbatches" for example
-	Points   []SweepPoint
-	Capacity float64 // of the GPUs' memory, bytes, drawn with it; 0 if unknown
-}
-
-// SweepPoint is one run of a sweep.
-type SweepPoint struct {
-	X      string // value of what varies along the axis, as written
-	Series string // values of everything else that varies; may be empty
-	// StepTime is in seconds, Bubble a share of the step, PeakMemory in bytes
-	// as nvidia-smi shows it. What is not positive and finite is not drawn,
-	// save a bubble of 0.
-	StepTime, Bubble, PeakMemory float64
-	// Samples is the global batch. Where all points have one, the time of a
-	// sample is drawn in place of the step's, which is fair where batches differ.
-	Samples float64
-	Fits    bool // hollow marks for what does not fit
-}
-
-// time is what the first panel shows.
-func (p *SweepPoint) time(aSample bool) float64 {
-	if aSample {
-		return p.StepTime / p.Samples
-	}
-	return p.StepTime
-}
-
 const errNoSweep = chart.Empty("plots: the sweep has no point to draw")
 
 // maxSweep bounds the points of a figure, maxCurves the lines that can be told
@@ -49,12 +20,12 @@ const (
 	maxCurves = 10
 )
 
-// Sweep draws time, bubble and peak memory over what was varied, one panel
+// drawSweep draws time, bubble and peak memory over what was varied, one panel
 // each, with a line a series. Numbers on the axis keep their distances, on a
 // logarithmic scale where they span a factor of 8; other values stand in the
 // order of appearance. The knee of each line, from which on less than 5 % is to
 // be gained, is ringed. Of many series the fastest are drawn.
-func Sweep(c SweepChart, o chart.Options) (*chart.Figure, error) {
+func drawSweep(c SweepChart, o chart.Options) (*chart.Figure, error) {
 	points := c.Points
 	if len(points) > maxSweep {
 		points = points[:maxSweep]
@@ -66,6 +37,9 @@ func Sweep(c SweepChart, o chart.Options) (*chart.Figure, error) {
 	title := o.Title
 	if title == "" {
 		title = "sweep of " + c.Axis
+		if c.Scenario != "" {
+			title = c.Scenario + ": " + title
+		}
 	}
 	return chart.New(o, chart.Page{Title: title, Subtitle: s.facts(), Legend: s.legend(), Body: s.body})
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -67,31 +66,22 @@ func (o *figureFlags) options() ([]chart.Options, error) {
 	return out, nil
 }
 
-// drawAll writes the figures of a document to dir.
+// drawAll writes the figures of a document to dir, each in every format. One
+// without data is left out with a note.
 func (a *app) drawAll(dir string, options []chart.Options, of plots.Document, data *plots.Data) error {
 	for _, e := range plots.Registry(of) {
-		err := a.drawFigure(filepath.Join(dir, e.Name), options, func(o chart.Options) (*chart.Figure, error) { return e.Draw(data, o) })
-		if err != nil {
-			return err
+		for _, o := range options {
+			fig, err := e.Draw(data, o)
+			if err != nil {
+				a.notef("no figure: %s", strings.TrimPrefix(err.Error(), "plots: "))
+				break
+			}
+			name := filepath.Join(dir, e.Name+"."+o.Format)
+			if err := fig.Save(name); err != nil {
+				return err
+			}
+			a.notef("wrote %s", name)
 		}
-	}
-	return nil
-}
-
-// drawFigure writes one figure in every format to path without its ending. A
-// figure without data is left out with a note.
-func (a *app) drawFigure(path string, options []chart.Options, draw func(chart.Options) (*chart.Figure, error)) error {
-	for _, o := range options {
-		fig, err := draw(o)
-		if err != nil {
-			a.notef("no figure: %s", strings.TrimPrefix(err.Error(), "plots: "))
-			return nil
-		}
-		name := fmt.Sprintf("%s.%s", path, o.Format)
-		if err := fig.Save(name); err != nil {
-			return err
-		}
-		a.notef("wrote %s", name)
 	}
 	return nil
 }

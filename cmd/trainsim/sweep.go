@@ -176,7 +176,7 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part search.Shar
 	if err != nil {
 		return err
 	}
-	if err := s.drawSweep(filepath.Join(dir, "sweep"), doc, sum, options); err != nil {
+	if err := s.drawAll(dir, options, plots.OfSweep, &plots.Data{Sweep: plots.SweepOf(doc, sum)}); err != nil {
 		return err
 	}
 	if s.json {
@@ -188,34 +188,6 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part search.Shar
 		err = sweepVerdict(sum, part)
 	}
 	return err
-}
-
-// drawSweep draws the figure of a sweep in each format.
-func (a *app) drawSweep(path string, doc *report.SweepDoc, sum *report.SweepSummary, options []chart.Options) error {
-	axis := report.CurveAxis(doc.Axes)
-	var points []plots.SweepPoint
-	capacity, samples := 0.0, sum.ComparesSamples(axis)
-	for _, c := range report.Curves(sum.All, axis) {
-		for i := range c.Rows {
-			r := &c.Rows[i]
-			if r.Metrics == nil {
-				continue
-			}
-			p := plots.SweepPoint{X: r.Settings.Value(axis), Series: c.Series, Fits: r.Runs(),
-				StepTime: r.StepTime, Bubble: r.Bubble, PeakMemory: float64(r.PeakMemory)}
-			if samples {
-				p.Samples = float64(r.Samples)
-			}
-			capacity = max(capacity, float64(r.Capacity))
-			points = append(points, p)
-		}
-	}
-	return a.drawFigure(path, options, func(o chart.Options) (*chart.Figure, error) {
-		if o.Title == "" {
-			o.Title = doc.Scenario + ": sweep of " + axis
-		}
-		return plots.Sweep(plots.SweepChart{Axis: axis, Points: points, Capacity: capacity}, o)
-	})
 }
 
 // sweepVerdict is the error of a sweep without a point that runs. What a shard

@@ -160,14 +160,9 @@ func (v *validateCommand) score(ctx context.Context, rows []measured.Row) (*repo
 	})
 }
 
-// draw writes the figure of predicted against measured times, or memory where
-// no row has a time.
+// draw writes the figure of predictions over measurements.
 func (v *validateCommand) draw(score *report.Score) error {
-	quantity, points := "time (s)", timePoints(score.Rows)
-	if len(points) == 0 {
-		quantity, points = "memory (GiB)", memoryPoints(score.Rows)
-	}
-	fig, err := plots.Scatter(plots.ScoreChart{Points: points, Quantity: quantity}, chart.Options{})
+	fig, err := plots.Scatter(plots.ScoreOf(score.Rows), chart.Options{})
 	if err != nil {
 		return err
 	}
@@ -177,22 +172,4 @@ func (v *validateCommand) draw(score *report.Score) error {
 		v.notef("wrote %s", v.plot)
 	}
 	return err
-}
-
-func timePoints(rows []report.Scored) (out []plots.Point) {
-	for i := range rows {
-		if r := &rows[i]; r.Measured != nil && r.Predicted != nil {
-			out = append(out, plots.Point{Measured: *r.Measured, Predicted: *r.Predicted, Family: r.Family})
-		}
-	}
-	return out
-}
-
-func memoryPoints(rows []report.Scored) (out []plots.Point) {
-	for i := range rows {
-		if r := &rows[i]; r.MeasuredBytes != nil && r.PredictedBytes != nil {
-			out = append(out, plots.Point{Measured: gib(*r.MeasuredBytes), Predicted: gib(*r.PredictedBytes), Family: r.Family})
-		}
-	}
-	return out
 }
