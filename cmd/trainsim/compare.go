@@ -49,7 +49,8 @@ simulated, or a saved run: run.json or the folder that "trainsim run" wrote.`,
 	f := cmd.Flags()
 	c.overrides.flags(cmd)
 	f.StringVar(&c.baseline, "baseline", "", "the `NAME` of what the others are compared with (default: the first)")
-	f.StringVarP(&c.out, "out", "o", filepath.Join("trainsim-out", "compare"), "write figures and compare.json to `DIR`")
+	f.StringVarP(&c.out, "out", "o", filepath.Join("trainsim-out", "compare"),
+		"write figures and compare.json to `DIR`")
 	a.jsonFlag(cmd)
 	c.figures.registerAll(f)
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "list every setting that differs")
@@ -74,7 +75,8 @@ func (c *compareCommand) run(cmd *cobra.Command, args []string) error {
 	base := 0
 	if c.baseline != "" {
 		if base = slices.Index(names, c.baseline); base < 0 {
-			return usagef("--baseline %q: write one of %s%s", c.baseline, strings.Join(names, ", "), didYouMean(c.baseline, names))
+			return usagef("--baseline %q: write one of %s%s", c.baseline, strings.Join(names, ", "),
+				didYouMean(c.baseline, names))
 		}
 	}
 	comparison, err := report.Compare(names, reports, base)
@@ -93,7 +95,8 @@ func (c *compareCommand) show(cases []report.Case, comparison *report.Comparison
 		err = text.Comparison(c.stdout, comparison, c.verbose)
 	}
 	if err == nil {
-		err = c.writeFile(filepath.Join(c.out, "compare.json"), func(w io.Writer) error { return encodeJSON(w, comparison) })
+		err = c.writeFile(filepath.Join(c.out, "compare.json"),
+			func(w io.Writer) error { return encodeJSON(w, comparison) })
 	}
 	if err != nil {
 		return err

@@ -22,7 +22,8 @@ type figureFlags struct {
 
 // register adds --format, --size and --title.
 func (o *figureFlags) register(f *pflag.FlagSet) {
-	f.StringSliceVar(&o.formats, "format", []string{"png"}, "write figures as `FORMATS`, one or more of "+strings.Join(chart.Formats, ","))
+	f.StringSliceVar(&o.formats, "format", []string{"png"},
+		"write figures as `FORMATS`, one or more of "+strings.Join(chart.Formats, ","))
 	f.StringVar(&o.size, "size", "1600x900", "`WIDTHxHEIGHT` of figures in pixels of 1/96 inch")
 	f.StringVar(&o.title, "title", "", "`TEXT` in the titles of figures in place of the scenario's name")
 }

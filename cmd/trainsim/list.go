@@ -62,7 +62,8 @@ func listEntries(kind string) ([]scenarios.Entry, error) {
 	switch kind {
 	case figuresKind:
 		for _, e := range plots.Registry() {
-			out = append(out, scenarios.Entry{Name: e.Name, Description: fmt.Sprintf("%s (trainsim %s)", e.Caption, e.Of)})
+			out = append(out, scenarios.Entry{Name: e.Name,
+				Description: fmt.Sprintf("%s (trainsim %s)", e.Caption, e.Of)})
 		}
 		return out, nil
 	case schedulesKind:
@@ -115,7 +116,8 @@ func (a *app) printSchedule(name string) error {
 		return usagef("%w", err)
 	}
 	if a.json {
-		return a.writeJSON(map[string]any{"name": k.Name, "aliases": k.Aliases, "description": k.Summary, "takes": k.Constraint, "chunks": k.Chunks})
+		return a.writeJSON(map[string]any{"name": k.Name, "aliases": k.Aliases, "description": k.Summary,
+			"takes": k.Constraint, "chunks": k.Chunks})
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n  takes:   %s\n", k.Name, k.Summary, k.Constraint)
 	for _, alias := range k.Aliases {

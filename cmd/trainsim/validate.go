@@ -58,8 +58,10 @@ must have:
 	}
 	a.jsonFlag(cmd)
 	cmd.Flags().StringVar(&v.plot, "plot", "", "draw predicted against measured to `FILE` (.png, .svg or .pdf)")
-	cmd.Flags().StringVar(&v.gpu, "gpu", "", "predict kernels with the device preset `NAME`, whatever GPU the table names")
-	cmd.Flags().StringVar(&v.cluster, "cluster", "", "predict collectives and rank memory on the cluster preset `NAME`, whatever machine the table names")
+	cmd.Flags().StringVar(&v.gpu, "gpu", "",
+		"predict kernels with the device preset `NAME`, whatever GPU the table names")
+	cmd.Flags().StringVar(&v.cluster, "cluster", "",
+		"predict collectives and rank memory on the cluster preset `NAME`, whatever machine the table names")
 	cmd.Flags().IntVar(&v.jobs, "jobs", 0, "predict `N` rows at a time; 0 is one a core")
 	return cmd
 }
@@ -118,7 +120,8 @@ func nothingScored(files []string, score *report.Score) error {
 	if len(score.Rows) == 0 {
 		return badInput(fmt.Errorf("%s: there is no row to score", strings.Join(files, ", ")))
 	}
-	return badInput(fmt.Errorf("there is nothing to score: all rows (%d) are skipped\n%s", len(score.Rows), text.Skipped(score)))
+	return badInput(fmt.Errorf("there is nothing to score: all rows (%d) are skipped\n%s", len(score.Rows),
+		text.Skipped(score)))
 }
 
 // read reads a table.

@@ -44,7 +44,8 @@ func adviseMemory(res *step.Result, r *Report) *Advice {
 	a := &Advice{Code: "out-of-memory", Severity: "error", Text: text}
 	fixes := Fixes(res.Job.Config)
 	if len(fixes) == 0 {
-		a.Text += "; no single change of recomputation, micro-batch, sharding or layout makes it fit: use more GPUs, or GPUs with more memory"
+		a.Text += "; no single change of recomputation, micro-batch, sharding or layout makes it fit: use more " +
+			"GPUs, or GPUs with more memory"
 		o.Suggestion = a.Text
 		return a
 	}
@@ -69,7 +70,9 @@ func adviseTensorParallel(res *step.Result, _ *Report) *Advice {
 		tp--
 	}
 	return &Advice{Code: "tp-across-nodes", Severity: "warning",
-		Text:   fmt.Sprintf("tensor parallelism over %d ranks leaves the node of %d GPUs, so every layer waits for the network; keep it inside a node and use pipeline or data parallelism between nodes", c.Parallel.TP, perNode),
+		Text: fmt.Sprintf("tensor parallelism over %d ranks leaves the node of %d GPUs, so every layer waits "+
+			"for the network; keep it inside a node and use pipeline or data parallelism between nodes",
+			c.Parallel.TP, perNode),
 		Change: map[string]any{"parallel.tp": tp, "parallel.pp": c.Parallel.PP * c.Parallel.TP / tp}}
 }
 
@@ -92,7 +95,8 @@ func adviseDataParallel(res *step.Result, r *Report) *Advice {
 		a.Text += ";"
 		a.Change = map[string]any{"schedule.microbatches": accumulate(res, worst, r.StepTime)}
 	}
-	a.Text += fmt.Sprintf(" accumulate over %d micro-batches, which exchanges gradients as often but computes more in between%s",
+	a.Text += fmt.Sprintf(" accumulate over %d micro-batches, which exchanges gradients as often but computes "+
+		"more in between%s",
 		accumulate(res, worst, r.StepTime), shardAdvice(&c.Parallel))
 	return a
 }
@@ -126,10 +130,13 @@ func adviseBubble(res *step.Result, r *Report) *Advice {
 	}
 	m := bubbleMicrobatches(c, r)
 	a := &Advice{Code: "bubble", Severity: "warning", Change: map[string]any{"schedule.microbatches": m},
-		Text: fmt.Sprintf("the pipeline bubble is %.1f %% of the step; about %d micro-batches bring it to %.0f %%", 100*r.Bubble.OverTotal, m, 100*bubbleLimit)}
+		Text: fmt.Sprintf("the pipeline bubble is %.1f %% of the step; about %d micro-batches bring it to %.0f %%",
+			100*r.Bubble.OverTotal, m, 100*bubbleLimit)}
 	layers := c.Model.Depth()
-	if c.Schedule.Kind == "1f1b" && layers >= 2*c.Parallel.PP && layers%(2*c.Parallel.PP) == 0 && c.Schedule.Microbatches%c.Parallel.PP == 0 {
-		a.Text += ", or interleave two virtual stages (schedule.kind = \"interleaved\", virtual_stages = 2), which halves it"
+	if c.Schedule.Kind == "1f1b" && layers >= 2*c.Parallel.PP && layers%(2*c.Parallel.PP) == 0 &&
+		c.Schedule.Microbatches%c.Parallel.PP == 0 {
+		a.Text += ", or interleave two virtual stages (schedule.kind = \"interleaved\", virtual_stages = 2), " +
+			"which halves it"
 	}
 	return a
 }
@@ -153,7 +160,8 @@ func adviseHost(res *step.Result, r *Report) *Advice {
 		return nil
 	}
 	return &Advice{Code: "host-bound", Severity: "warning",
-		Text:   fmt.Sprintf("GPUs wait for their CPUs to launch kernels for %.0f %% of the step; use larger micro-batches, a compiled model or CUDA graphs", 100*worst/r.StepTime),
+		Text: fmt.Sprintf("GPUs wait for their CPUs to launch kernels for %.0f %% of the step; use larger "+
+			"micro-batches, a compiled model or CUDA graphs", 100*worst/r.StepTime),
 		Change: map[string]any{"host.framework": "cuda-graphs"}}
 }
 
@@ -171,8 +179,10 @@ func adviseRecompute(res *step.Result, r *Report) *Advice {
 		v := *c
 		v.Training.Recompute = less
 		if share, ok := fits(&v); ok && share <= ampleMemory {
-			return &Advice{Code: "recompute-unneeded", Severity: "info", Change: map[string]any{"training.recompute": less},
-				Text: fmt.Sprintf("memory is ample: with recompute = %q the fullest GPU is %.0f %% full, and the recomputation's time is saved", less, 100*share)}
+			return &Advice{Code: "recompute-unneeded", Severity: "info",
+				Change: map[string]any{"training.recompute": less},
+				Text: fmt.Sprintf("memory is ample: with recompute = %q the fullest GPU is %.0f %% full, and "+
+					"the recomputation's time is saved", less, 100*share)}
 		}
 	}
 	return nil

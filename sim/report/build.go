@@ -7,9 +7,9 @@ import (
 	"trainsim/sim/trace"
 )
 
-// New builds the report of a run. Scenario is the resolved scenario as it
+// newReport builds the report of a run. Scenario is the resolved scenario as it
 // should stand in the JSON.
-func New(res *step.Result, scenario any) *Report {
+func newReport(res *step.Result, scenario any) *Report {
 	c := res.Job.Config
 	r := &Report{Schema: Schema, Version: Version, Scenario: scenario, Seed: c.Seed}
 	r.StepTime = res.StepTime.Seconds()
@@ -59,7 +59,8 @@ func (r *Report) rates(res *step.Result) {
 func stageTime(stage int, t step.StageTime, total sim.Time) StageTime {
 	out := StageTime{
 		Stage: stage, Compute: t.Compute.Seconds(), Recompute: t.Recompute.Seconds(), Host: t.Host.Seconds(),
-		Optimizer: t.Optimizer.Seconds(), Bubble: (t.Warmup + t.Cooldown + t.Imbalance).Seconds(), Step: total.Seconds(),
+		Optimizer: t.Optimizer.Seconds(), Bubble: (t.Warmup + t.Cooldown + t.Imbalance).Seconds(),
+		Step: total.Seconds(),
 	}
 	for d, comm := range t.Comm {
 		out.Comm[d] = comm.Seconds()
@@ -171,7 +172,8 @@ func outOfMemory(res *step.Result) *OOM {
 		return nil
 	}
 	m := &res.Memory[o.Stage]
-	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor, Phase: o.Phase, Step: o.Step,
+	out := &OOM{Rank: o.Rank, Stage: o.Stage, At: res.OOMAt.Seconds(), Action: o.Action, Tensor: o.Tensor,
+		Phase: o.Phase, Step: o.Step,
 		Capacity: m.Capacity, Allowed: m.Allowed, Needed: m.NvidiaSMI(), AtPeak: atPeak(m)}
 	if p := res.Job.Config.Prefetched(); p.Bytes() > 0 {
 		out.Prefetched = &Prefetched{p.Bytes(), p.Workers, p.Batches, p.BatchBytes}

@@ -29,7 +29,8 @@ func checkSpans(run *Run) error {
 		if s.Start < 0 || s.End < s.Start {
 			return fmt.Errorf("span %q from %v to %v", rec.Names[s.Name], s.Start, s.End)
 		}
-		if stream := rec.Lanes[s.Lane].Stream; (stream == trace.Actions || stream == trace.Compute) && s.End > s.Start {
+		if stream := rec.Lanes[s.Lane].Stream; (stream == trace.Actions || stream == trace.Compute) &&
+			s.End > s.Start {
 			lanes[s.Lane] = append(lanes[s.Lane], *s)
 		}
 	}
@@ -38,7 +39,8 @@ func checkSpans(run *Run) error {
 		end := sim.Time(0)
 		for _, s := range spans {
 			if s.Start < end {
-				return fmt.Errorf("rank %d, stream %v: %q starts at %v, before %v", rec.Lanes[i].Rank, rec.Lanes[i].Stream, rec.Names[s.Name], s.Start, end)
+				return fmt.Errorf("rank %d, stream %v: %q starts at %v, before %v", rec.Lanes[i].Rank,
+					rec.Lanes[i].Stream, rec.Names[s.Name], s.Start, end)
 			}
 			end = s.End
 		}
@@ -60,7 +62,8 @@ func checkCounters(run *Run) error {
 		case s.Value < 0:
 			return fmt.Errorf("counter %s of rank %d is %d at %v", c.Name, c.Rank, s.Value, s.At)
 		case bounded && float64(s.Value) > c.Limit*(1+1e-9)+1:
-			return fmt.Errorf("counter %s of rank %d is %d at %v, above its limit %.0f", c.Name, c.Rank, s.Value, s.At, c.Limit)
+			return fmt.Errorf("counter %s of rank %d is %d at %v, above its limit %.0f", c.Name, c.Rank, s.Value, s.At,
+				c.Limit)
 		}
 		last[s.Counter] = s.At
 	}
@@ -81,7 +84,8 @@ func checkStages(run *Run) error {
 			comm += exposed
 		}
 		if !near(comm, s.ExposedComm) {
-			return fmt.Errorf("the communication of stage %d adds up to %.12g, not %.12g", s.Stage, comm, s.ExposedComm)
+			return fmt.Errorf("the communication of stage %d adds up to %.12g, not %.12g", s.Stage, comm,
+				s.ExposedComm)
 		}
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// CompareSchema names the version of `compare --json`. A key is never renamed
+// compareSchema names the version of `compare --json`. A key is never renamed
 // or dropped.
-const CompareSchema = "trainsim.compare/v1"
+const compareSchema = "trainsim.compare/v1"
 
 // Comparison sets reports side by side. Each list of values has one entry a
 // report, in the order of Names.
@@ -45,7 +45,8 @@ type ResultDiff struct {
 // Compare sets reports side by side, each under a name, with ratios to one of
 // them.
 func Compare(names []string, reports []*Report, baseline int) (*Comparison, error) {
-	c := &Comparison{Schema: CompareSchema, Version: Version, Names: names, Baseline: names[baseline], Settings: []SettingDiff{}}
+	c := &Comparison{Schema: compareSchema, Version: Version, Names: names, Baseline: names[baseline],
+		Settings: []SettingDiff{}}
 	if err := c.compareSettings(reports); err != nil {
 		return nil, err
 	}

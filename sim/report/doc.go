@@ -9,7 +9,7 @@
 //
 // Files in reading order: types.go (the report of a run), stagetime.go, build.go,
 // phases.go, advice.go, fixes.go, assumptions.go, kinds.go, name.go; run.go (a run
-// and its file), check.go; compare.go; metrics.go (what is kept of each of many runs),
+// and its file), check.go; compare.go, cases.go; metrics.go (what is kept of each of many runs),
 // sweep.go, sweepdoc.go, sweepsummary.go, sweepcurve.go; plan.go,
 // plancsv.go; score.go, predict.go.
 package report

@@ -69,7 +69,8 @@ func candidates(c *job.Config) []candidate {
 		out = append(out, candidate{key, value, cost, apply})
 	}
 	if !c.Parallel.SequenceParallel && c.Parallel.TP > 1 {
-		add("parallel.sequence_parallel", true, 0.98, func(v *job.Config) bool { v.Parallel.SequenceParallel = true; return true })
+		add("parallel.sequence_parallel", true, 0.98,
+			func(v *job.Config) bool { v.Parallel.SequenceParallel = true; return true })
 	}
 	for z := c.Parallel.ZeRO + 1; z <= 3 && c.Parallel.DP > 1; z++ {
 		if z > 1 && c.Parallel.PP > 1 {
@@ -90,10 +91,12 @@ func candidates(c *job.Config) []candidate {
 	}
 	out = append(out, memoryCandidates(c)...)
 	if c.Training.Recompute == "none" || c.Training.Recompute == "" {
-		add("training.recompute", "selective", 1.05, func(v *job.Config) bool { v.Training.Recompute = "selective"; return true })
+		add("training.recompute", "selective", 1.05,
+			func(v *job.Config) bool { v.Training.Recompute = "selective"; return true })
 	}
 	if c.Training.Recompute != "full" {
-		add("training.recompute", "full", 1.33, func(v *job.Config) bool { v.Training.Recompute = "full"; return true })
+		add("training.recompute", "full", 1.33,
+			func(v *job.Config) bool { v.Training.Recompute = "full"; return true })
 	}
 	for ratio := 2; ratio <= c.Schedule.MicrobatchSize; ratio++ {
 		b := c.Schedule.MicrobatchSize / ratio
@@ -121,7 +124,8 @@ func memoryCandidates(c *job.Config) []candidate {
 		add("memory.memory_fraction", 1.0, 0.89, func(v *job.Config) { v.Memory.Fraction = 1 })
 	}
 	if c.Memory.AllocConf == "" {
-		add("memory.alloc_conf", "expandable_segments:True", 0.9, func(v *job.Config) { v.Memory.AllocConf = "expandable_segments:True" })
+		add("memory.alloc_conf", "expandable_segments:True", 0.9,
+			func(v *job.Config) { v.Memory.AllocConf = "expandable_segments:True" })
 	}
 	if d := c.Data; d.GPUPrefetch {
 		for n := min(d.Prefetch-1, mostPrefetched); n >= 1; n-- {
@@ -131,7 +135,8 @@ func memoryCandidates(c *job.Config) []candidate {
 	}
 	if e := c.Evaluation; e.Batches > 0 {
 		if e.KeepActivations {
-			add("evaluation.keep_activations", false, 0.91, func(v *job.Config) { v.Evaluation.KeepActivations = false })
+			add("evaluation.keep_activations", false, 0.91,
+				func(v *job.Config) { v.Evaluation.KeepActivations = false })
 		}
 		if size := c.EvaluationBatch(); size > 1 {
 			add("evaluation.batch_size", size/2, 0.93, func(v *job.Config) { v.Evaluation.BatchSize = size / 2 })

@@ -30,7 +30,8 @@ func (o *OOM) Needs() string {
 // allows less, what PyTorch may reserve, without what lies outside.
 func needs(peak, outside, capacity, allowed int64) string {
 	if allowed > 0 {
-		return fmt.Sprintf("%s reserved of the %s that memory.memory_fraction allows", quantity.GiB(peak-outside), quantity.GiB(allowed))
+		return fmt.Sprintf("%s reserved of the %s that memory.memory_fraction allows", quantity.GiB(peak-outside),
+			quantity.GiB(allowed))
 	}
 	return fmt.Sprintf("%s of %s", quantity.GiB(peak), quantity.GiB(capacity))
 }

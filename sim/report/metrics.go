@@ -29,9 +29,9 @@ type Metrics struct {
 // job does not fit.
 func (m *Metrics) Headroom() int64 { return m.Capacity - m.PeakMemory }
 
-// MetricsOf condenses a run. The times of a job that runs out of memory are
+// metricsOf condenses a run. The times of a job that runs out of memory are
 // those of GPUs with memory enough.
-func MetricsOf(res *step.Result) *Metrics {
+func metricsOf(res *step.Result) *Metrics {
 	var r Report
 	r.StepTime = res.StepTime.Seconds()
 	r.rates(res)
@@ -79,7 +79,8 @@ func MemoryReason(accounts []account.RankMemory) string {
 	if m.OOM.Phase == "fragmentation" {
 		how = " for want of one piece (fragmentation)"
 	}
-	return fmt.Sprintf("stage %d needs %s, most of it for %s; it fails in %s%s", m.Stage, needs(m.NvidiaSMI(), m.Outside, m.Capacity, m.Allowed), largest(atPeak(m)), m.OOM.Action, how)
+	return fmt.Sprintf("stage %d needs %s, most of it for %s; it fails in %s%s", m.Stage,
+		needs(m.NvidiaSMI(), m.Outside, m.Capacity, m.Allowed), largest(atPeak(m)), m.OOM.Action, how)
 }
 
 // check reports a value that no run can have.

@@ -9,8 +9,8 @@ import (
 	"trainsim/sim/step"
 )
 
-// PlanSchema names the version of plan.json. A key is never renamed or dropped.
-const PlanSchema = "trainsim.plan/v1"
+// planSchema names the version of plan.json. A key is never renamed or dropped.
+const planSchema = "trainsim.plan/v1"
 
 // Plan is what a planner found.
 type Plan struct {
@@ -68,7 +68,8 @@ func meanStage(res *step.Result) *StageTime {
 // NewPlan makes a plan of what is left of a scenario's layouts, by growing number
 // of GPUs. Batch is the global batch in samples, keys those that were chosen.
 func NewPlan(scenario string, batch int64, keys []string, groups []PlanGroup) *Plan {
-	p := &Plan{Schema: PlanSchema, Version: Version, Scenario: scenario, Batch: batch, Sizes: []PlanSize{}, Scaling: []PlanScale{}, Settings: keys}
+	p := &Plan{Schema: planSchema, Version: Version, Scenario: scenario, Batch: batch, Sizes: []PlanSize{},
+		Scaling: []PlanScale{}, Settings: keys}
 	for i := range groups {
 		p.Sizes = append(p.Sizes, groups[i].size())
 		p.scale(&groups[i])
@@ -157,7 +158,8 @@ func (g *PlanGroup) whyFront(i int) string {
 		return "the fastest"
 	}
 	before, r := &g.Front[i-1], &g.Front[i]
-	return fmt.Sprintf("%.1f %% slower than the one before for %s more to spare", 100*(r.StepTime/before.StepTime-1), quantity.GiB(before.PeakMemory-r.PeakMemory))
+	return fmt.Sprintf("%.1f %% slower than the one before for %s more to spare", 100*(r.StepTime/before.StepTime-1),
+		quantity.GiB(before.PeakMemory-r.PeakMemory))
 }
 
 func abs(x float64) float64 { return max(x, -x) }
@@ -180,7 +182,8 @@ const nearEnough = 0.01
 func (g *PlanGroup) verdict() string {
 	best := &g.Best[0]
 	if g.GPUs == 1 {
-		return fmt.Sprintf("one GPU holds it all, with %s of %s to spare", quantity.GiB(best.Headroom()), quantity.GiB(best.Capacity))
+		return fmt.Sprintf("one GPU holds it all, with %s of %s to spare", quantity.GiB(best.Headroom()),
+			quantity.GiB(best.Capacity))
 	}
 	for i := range g.Best {
 		r := &g.Best[i]
@@ -191,7 +194,8 @@ func (g *PlanGroup) verdict() string {
 		if s.Value("parallel.tp") != "1" || s.Value("parallel.pp") != "1" || s.Value("parallel.cp") != "1" {
 			continue
 		}
-		room := fmt.Sprintf("everything fits with %s of %s to spare, and splitting layers or sequences only adds communication", quantity.GiB(r.Headroom()), quantity.GiB(r.Capacity))
+		room := fmt.Sprintf("everything fits with %s of %s to spare, and splitting layers or sequences only adds "+
+			"communication", quantity.GiB(r.Headroom()), quantity.GiB(r.Capacity))
 		switch s.Value("parallel.zero") {
 		case "0":
 			return "data parallel is enough: " + room

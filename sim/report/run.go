@@ -10,8 +10,8 @@ import (
 	"trainsim/sim/trace"
 )
 
-// RunSchema names the version of a saved run.
-const RunSchema = "trainsim.run/v1"
+// runSchema names the version of a saved run.
+const runSchema = "trainsim.run/v1"
 
 // Run is a saved run: what it found and what it did. From the two every figure
 // can be drawn again.
@@ -23,7 +23,7 @@ type Run struct {
 // NewRun is a run with its report. Scenario is the resolved scenario as it should
 // stand in the JSON.
 func NewRun(res *step.Result, scenario any) *Run {
-	return &Run{Report: New(res, scenario), Recording: res.Recording}
+	return &Run{Report: newReport(res, scenario), Recording: res.Recording}
 }
 
 // Write saves the run as JSON. The same run gives the same bytes.
@@ -31,7 +31,7 @@ func (r *Run) Write(w io.Writer) error {
 	if r.Report == nil || r.Recording == nil {
 		return fmt.Errorf("report: a saved run needs a report and a recording")
 	}
-	return trace.WriteSaved(w, RunSchema, r.Report, r.Recording)
+	return trace.WriteSaved(w, runSchema, r.Report, r.Recording)
 }
 
 // ReadRun reads a saved run, plain or gzipped. Scenario becomes what
@@ -49,7 +49,7 @@ func ReadRun(rd io.Reader) (*Run, error) {
 		rd = zr
 	}
 	var rep *Report
-	rec, err := trace.ReadSaved(rd, RunSchema, &rep)
+	rec, err := trace.ReadSaved(rd, runSchema, &rep)
 	if err != nil {
 		return nil, fmt.Errorf("report: %w", err)
 	}

@@ -43,7 +43,7 @@ func TestRunRoundTrip(t *testing.T) {
 func TestReadRunRefuses(t *testing.T) {
 	text := string(saved(t))
 	for name, c := range map[string]struct{ text, want string }{
-		"another schema":  {strings.Replace(text, RunSchema, "trainsim.run/v9", 1), "trainsim.run/v9"},
+		"another schema":  {strings.Replace(text, runSchema, "trainsim.run/v9", 1), "trainsim.run/v9"},
 		"another report":  {strings.Replace(text, Schema, "x", 1), "report's schema"},
 		"no report":       {`{"schema":"trainsim.run/v1","report":null,"recording":{}}`, "null"},
 		"not JSON":        {"step_time = 4", "invalid character"},

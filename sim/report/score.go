@@ -33,9 +33,9 @@ const (
 	OutcomeOOM = "oom" // it ran out of memory
 )
 
-// Compare fills the errors from the figures. What was measured and not
+// compare fills the errors from the figures. What was measured and not
 // predicted counts as missed by all of it: -100 %.
-func (s *Scored) Compare() {
+func (s *Scored) compare() {
 	s.TimeError, s.MemoryError = nil, nil
 	if s.Measured != nil && *s.Measured > 0 {
 		s.TimeError = missed(*s.Measured, s.Predicted)
@@ -93,7 +93,7 @@ func NewScore(rows []Scored) *Score {
 	var order []string
 	for i := range rows {
 		r := &rows[i]
-		r.Compare()
+		r.compare()
 		if _, known := of[r.Family]; !known {
 			order = append(order, r.Family)
 		}

@@ -40,7 +40,8 @@ func parts() []StagePart {
 		{"host_s", "CPU", trace.HostWait, func(t *StageTime) *float64 { return &t.Host }},
 	}
 	for d := range trace.NumDimensions {
-		out = append(out, StagePart{d.String() + "_comm_s", strings.ToUpper(d.String()) + " communication", d.Kind(), func(t *StageTime) *float64 { return &t.Comm[d] }})
+		out = append(out, StagePart{d.String() + "_comm_s", strings.ToUpper(d.String()) + " communication", d.Kind(),
+			func(t *StageTime) *float64 { return &t.Comm[d] }})
 	}
 	return append(out,
 		StagePart{"optimizer_s", "optimizer", trace.Optimizer, func(t *StageTime) *float64 { return &t.Optimizer }},

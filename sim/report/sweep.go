@@ -12,8 +12,8 @@ import (
 	"trainsim/sim/step"
 )
 
-// SweepSchema names the version of sweep.json. A key is never renamed or dropped.
-const SweepSchema = "trainsim.sweep/v1"
+// sweepSchema names the version of sweep.json. A key is never renamed or dropped.
+const sweepSchema = "trainsim.sweep/v1"
 
 // Outcomes of a sweep's points beside [OutcomeOK] and [OutcomeOOM].
 const (
@@ -62,7 +62,7 @@ func (r *SweepRow) Runs() bool { return r.Outcome == OutcomeOK && r.Metrics != n
 
 // Fill notes a run: its metrics, and whether it runs out of memory.
 func (r *SweepRow) Fill(res *step.Result) {
-	r.Metrics, r.Outcome = MetricsOf(res), OutcomeOK
+	r.Metrics, r.Outcome = metricsOf(res), OutcomeOK
 	r.Mean = meanStage(res)
 	if res.OOM != nil {
 		r.Outcome, r.Reason = OutcomeOOM, MemoryReason(res.Memory)

@@ -122,7 +122,7 @@ func TestSweepDocuments(t *testing.T) {
 		Points []SweepRow
 	}
 	require.NoError(t, json.Unmarshal(b.Bytes(), &doc))
-	assert.Equal(t, SweepSchema, doc.Schema)
+	assert.Equal(t, sweepSchema, doc.Schema)
 	assert.Equal(t, all, doc.Points)
 
 	b.Reset()

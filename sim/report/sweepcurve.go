@@ -58,7 +58,9 @@ func Curves(rows []SweepRow, axis string) []Curve {
 		out[i].Rows = append(out[i].Rows, r)
 	}
 	for _, c := range out {
-		slices.SortStableFunc(c.Rows, func(a, b SweepRow) int { return byNumber(a.Settings.Value(axis), b.Settings.Value(axis)) })
+		slices.SortStableFunc(c.Rows, func(a, b SweepRow) int {
+			return byNumber(a.Settings.Value(axis), b.Settings.Value(axis))
+		})
 	}
 	return out
 }
@@ -118,7 +120,7 @@ func CurveAxis(axes []Axis) string {
 	best, most := "", -1
 	for _, a := range axes {
 		n := 2 * len(a.Values)
-		if !slices.ContainsFunc(a.Values, func(v string) bool { _, err := strconv.ParseFloat(v, 64); return err != nil }) {
+		if !slices.ContainsFunc(a.Values, notANumber) {
 			n++ // decides between equals only
 		}
 		if key := ShortKey(a.Key); len(a.Values) > 2 && (key == "microbatches" || key == "chunks") {
@@ -146,4 +148,10 @@ func (c *Curve) Knee() *SweepRow {
 		return nil
 	}
 	return &c.Rows[at[i]]
+}
+
+// notANumber reports whether a value of an axis is none.
+func notANumber(value string) bool {
+	_, err := strconv.ParseFloat(value, 64)
+	return err != nil
 }

@@ -86,7 +86,7 @@ func (r *SweepRow) cells() []string {
 	return append(line, r.Reason, r.ID)
 }
 
-// WriteJSON writes one document (see [SweepSchema]), a line a point.
+// WriteJSON writes one document (see [sweepSchema]), a line a point.
 func (d *SweepDoc) WriteJSON(w io.Writer) error {
 	out := bufio.NewWriter(w)
 	head, err := json.Marshal(struct {
@@ -94,7 +94,7 @@ func (d *SweepDoc) WriteJSON(w io.Writer) error {
 		Version  string `json:"trainsim_version"`
 		Scenario string `json:"scenario"`
 		Axes     []Axis `json:"axes"`
-	}{SweepSchema, Version, d.Scenario, d.Axes})
+	}{sweepSchema, Version, d.Scenario, d.Axes})
 	if err != nil {
 		return err
 	}

@@ -139,17 +139,19 @@ type Link struct {
 
 // OOM says where the simulated job ran out of memory.
 type OOM struct {
-	Rank      int     `json:"rank"`
-	Stage     int     `json:"stage"`
-	At        float64 `json:"at_s"`
-	Action    string  `json:"action"`
-	Tensor    string  `json:"tensor"` // what was to be allocated
-	Step      int     `json:"step"`   // of training, from 0
-	Phase     string  `json:"phase"`  // start-up | first-forward | forward | first-backward | backward | optimizer-step | fragmentation | evaluation
-	Requested int64   `json:"requested_bytes"`
-	Allocated int64   `json:"allocated_bytes"`
-	Reserved  int64   `json:"reserved_bytes"`
-	Free      int64   `json:"free_bytes"`
+	Rank   int     `json:"rank"`
+	Stage  int     `json:"stage"`
+	At     float64 `json:"at_s"`
+	Action string  `json:"action"`
+	Tensor string  `json:"tensor"` // what was to be allocated
+	Step   int     `json:"step"`   // of training, from 0
+	// Phase is start-up, first-forward, forward, first-backward, backward,
+	// optimizer-step, fragmentation or evaluation.
+	Phase     string `json:"phase"`
+	Requested int64  `json:"requested_bytes"`
+	Allocated int64  `json:"allocated_bytes"`
+	Reserved  int64  `json:"reserved_bytes"`
+	Free      int64  `json:"free_bytes"`
 	// Idle is what PyTorch has reserved and not allocated, in IdlePieces for the
 	// request's pool of which the largest is LargestIdle; Outside is what CUDA
 	// context and NCCL hold.
