@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"trainsim/scenarios/keys"
 	"trainsim/sim/input"
@@ -171,7 +172,17 @@ func (d *decoder) stringValue(v reflect.Value, n *node, path string) {
 		d.fail(n.at, path, "%s is not known here; %s", input.Quote(n.text), input.DidYouMean(n.text, k.Values))
 		return
 	}
+	if i := strings.IndexFunc(n.text, unprintable); i >= 0 {
+		d.fail(n.at, path, "has the control character %U; take it out", []rune(n.text[i:])[0])
+		return
+	}
 	v.SetString(n.text)
+}
+
+// unprintable says which characters no text of a scenario has: a terminal would
+// take them for commands.
+func unprintable(r rune) bool {
+	return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t'
 }
 
 func (d *decoder) integer(v reflect.Value, n *node, path string) {

@@ -240,3 +240,32 @@ func TestPresetOfTheSameName(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 8, cfg.Parallel.DP)
 }
+
+// A name that a terminal or a file system should not get is refused where it stands,
+// as are control characters in any text.
+func TestNames(t *testing.T) {
+	long := strings.Repeat("é", MaxName/2)
+	for name, want := range map[string]string{
+		`plain name, also in Ünicode`: "",
+		long:                          "",
+		long + "x":                    "job.toml:1:8: name: is 201 bytes long; write one of at most 200",
+		`a\u001b[31mred`:              "job.toml:1:8: name: has the control character U+001B; take it out",
+		`two\nlines`:                  "job.toml:1:8: name: has U+000A as character 4; write one of printable characters",
+		`a\u202eb`:                    "job.toml:1:8: name: has U+202E as character 2",
+	} {
+		_, err := LoadReader(strings.NewReader("name = \""+name+"\"\n[model]\npreset = \"gpt2-124m\"\n[cluster]\npreset = \"dgx-h100\"\n"), "job.toml", nil)
+		if want == "" {
+			assert.NoError(t, err, name)
+			continue
+		}
+		assert.ErrorContains(t, err, want)
+	}
+	_, err := LoadReader(strings.NewReader("[model]\npreset = \"gpt2-124m\"\n"), long+"x.toml", nil)
+	assert.ErrorContains(t, err, "name: is the file's, which is 201 bytes long")
+	_, err = LoadWith("1b-static", []string{"name=a\xffb"})
+	assert.ErrorContains(t, err, "name: is not UTF-8")
+	_, err = LoadWith("1b-static", []string{`gpu.name="\u009b1m"`})
+	assert.ErrorContains(t, err, "gpu.name: has the control character U+009B")
+	_, err = LoadWith("1b-static", []string{`description="two\nlines"`})
+	assert.NoError(t, err)
+}

@@ -3,6 +3,8 @@ package scenarios
 import (
 	"cmp"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"trainsim/interconnect"
 	"trainsim/memory"
@@ -23,6 +25,7 @@ func Check(cfg *job.Config) error {
 // validate checks the decoded scenario for what cannot be. A check is left out
 // when a key that it reads has failed already.
 func (l *loader) validate(cfg *job.Config) {
+	l.checkName(cfg.Name)
 	l.checkModel(cfg)
 	l.checkMachine(cfg)
 	l.checkMisfits(cfg, l.checkLayout(cfg))
@@ -36,6 +39,34 @@ func (l *loader) validate(cfg *job.Config) {
 		l.owned("faults", cfg.Faults.Validate(cfg.Parallel.World()))
 	}
 	l.checkSlowLinks(cfg)
+}
+
+// MaxName is how many bytes long a scenario's name may be: it becomes the name of
+// a folder.
+const MaxName = 200
+
+// checkName looks for what neither a terminal nor a file system should get.
+func (l *loader) checkName(name string) {
+	if l.dec.isBad("name") {
+		return
+	}
+	whose := ""
+	if l.root.get("name") == nil {
+		whose = "is the file's, which "
+	}
+	if !utf8.ValidString(name) {
+		l.problem("name", nil, "%sis not UTF-8; write another name", whose)
+		return
+	}
+	for i, r := range []rune(name) {
+		if !unicode.IsPrint(r) && r != '\t' {
+			l.problem("name", nil, "%shas %U as character %d; write one of printable characters", whose, r, i+1)
+			return
+		}
+	}
+	if len(name) > MaxName {
+		l.problem("name", nil, "%sis %d bytes long; write one of at most %d, as folders get it", whose, len(name), MaxName)
+	}
 }
 
 // checkSlowLinks looks for the slow links in the cluster, once all else is right:

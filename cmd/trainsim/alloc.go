@@ -193,6 +193,7 @@ func (a *app) openSeekable(path string) (file *os.File, cleanup func(), err erro
 	if err != nil {
 		return nil, nil, err
 	}
+	os.Remove(temp.Name()) //nolint:errcheck // where an open file can be removed, a crash leaves nothing behind
 	cleanup = func() {
 		temp.Close()
 		os.Remove(temp.Name())

@@ -27,7 +27,7 @@ var arrows = map[string][]string{
 	"schedule/vshape": {"schedule"},
 	"schedule/kinds":  {"sim/input", "schedule", "schedule/vshape"},
 	"schedule/draw":   {"schedule"},
-	"sim/trace":       {"sim"},
+	"sim/trace":       {"sim", "sim/input"},
 	"interconnect": {
 		"sim", "sim/gpu/generation", "sim/input",
 	},
@@ -77,7 +77,7 @@ var arrows = map[string][]string{
 		"scenarios", "scenarios/measured", "plots", "plots/chart", "sim/report/text", "scenarios/calibrate",
 		"interconnect/nccl", "interconnect/topo", "interconnect/bench", "sim/output", "sim/search", "sim/search/journal", "scenarios/keys",
 	},
-	"plots/chart":         {"sim/trace"},
+	"plots/chart":         {"sim/output", "sim/trace"},
 	"plots/timeline":      {"sim", "sim/trace", "sim/report"},
 	"plots/gantt":         {"sim/trace", "plots/chart", "plots/timeline"},
 	"sim/report/quantity": {},

@@ -50,7 +50,7 @@ simulated, or a saved run: run.json or the folder that "trainsim run" wrote.`,
 	c.overrides.flags(cmd)
 	f.StringVar(&c.baseline, "baseline", "", "the `NAME` of what the others are compared with (default: the first)")
 	f.StringVarP(&c.out, "out", "o", filepath.Join("trainsim-out", "compare"),
-		"write figures and compare.json to `DIR`")
+		"write figures and compare.json to `DIR`"+replacedNote)
 	a.jsonFlag(cmd)
 	c.figures.registerAll(f)
 	f.BoolVarP(&c.verbose, "verbose", "v", false, "list every setting that differs")
@@ -95,8 +95,8 @@ func (c *compareCommand) show(cases []report.Case, comparison *report.Comparison
 		err = text.Comparison(c.stdout, comparison, c.verbose)
 	}
 	if err == nil {
-		err = c.writeFile(filepath.Join(c.out, "compare.json"),
-			func(w io.Writer) error { return encodeJSON(w, comparison) })
+		write := func(w io.Writer) error { return encodeJSON(w, comparison) }
+		err = c.writeDocument(filepath.Join(c.out, "compare.json"), plots.OfComparison, write)
 	}
 	if err != nil {
 		return err

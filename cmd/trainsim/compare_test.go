@@ -59,3 +59,11 @@ func TestCompareExitCodes(t *testing.T) {
 		assert.Contains(t, r.stderr, tt.want, tt.args)
 	}
 }
+
+// A folder does not mix two comparisons either.
+func TestAFolderHoldsOneComparison(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, trainsim("compare", "pp4-gpipe-8", "pp4-1f1b-8", "-q", "-o", dir).code)
+	require.Equal(t, exitOK, trainsim("compare", "pp4-gpipe-8", "pp4-gpipe-1", "-q", "--no-plots", "-o", dir).code)
+	assert.Equal(t, []string{"compare.json"}, listDir(t, dir))
+}

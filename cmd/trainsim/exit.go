@@ -74,21 +74,18 @@ func (a *app) exitCode(err error) int {
 func (a *app) report(cmd *cobra.Command, err error) int {
 	code := a.exitCode(err)
 	var invalid *input.Errors
-	switch code {
-	case exitOK:
-	case exitInput:
-		if errors.As(err, &invalid) {
-			fmt.Fprintln(a.stderr, invalid) // begins with file:line:column, as editors read it
-			a.reportProblems(invalid)
-			break
-		}
-		fmt.Fprintf(a.stderr, "trainsim: %v\n", err)
-	case exitInterrupted:
+	switch {
+	case code == exitOK:
+	case code == exitInterrupted:
 		fmt.Fprintln(a.stderr, "trainsim: interrupted")
-	case exitUsage:
-		fmt.Fprintf(a.stderr, "trainsim: %v\nRun '%s --help' for usage.\n", err, cmd.CommandPath())
+	case code == exitInput && errors.As(err, &invalid):
+		fmt.Fprintln(a.stderr, harmless(invalid.Error())) // begins with file:line:column, as editors read it
+		a.reportProblems(invalid)
 	default:
-		fmt.Fprintf(a.stderr, "trainsim: %v\n", err)
+		fmt.Fprintln(a.stderr, "trainsim: "+harmless(err.Error()))
+	}
+	if code == exitUsage {
+		fmt.Fprintf(a.stderr, "Run '%s --help' for usage.\n", cmd.CommandPath())
 	}
 	return code
 }

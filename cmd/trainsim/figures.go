@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -10,6 +13,7 @@ import (
 
 	"trainsim/plots"
 	"trainsim/plots/chart"
+	"trainsim/sim/output"
 )
 
 // figureFlags say how the figures of a command look.
@@ -65,6 +69,57 @@ func (o *figureFlags) options() ([]chart.Options, error) {
 		return nil, usagef("--format names no format; write %s", strings.Join(chart.Formats, ", "))
 	}
 	return out, nil
+}
+
+// replacedNote is what the help of --out says of writeDocument.
+const replacedNote = "; figures there that are of other results are removed"
+
+// writeDocument writes the file that says what the figures beside it are of. Where
+// trainsim wrote another one there before, its figures go first, and the files that
+// go with it by name, so that a folder does not mix two.
+func (a *app) writeDocument(path string, of plots.Document, write func(io.Writer) error, beside ...string) error {
+	if isDocument(path) && !output.Same(path, write) {
+		for _, e := range plots.Registry(of) {
+			for _, format := range chart.Formats {
+				beside = append(beside, e.Name+"."+format)
+			}
+		}
+		if err := a.removeFiles(filepath.Dir(path), beside); err != nil {
+			return err
+		}
+	}
+	return a.writeFile(path, write)
+}
+
+// removeFiles removes the files of a folder whose names match a pattern.
+func (a *app) removeFiles(dir string, patterns []string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		matches := func(pattern string) bool { ok, _ := filepath.Match(pattern, e.Name()); return ok }
+		if !e.Type().IsRegular() || !slices.ContainsFunc(patterns, matches) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+		a.notef("removed %s, which is of other results", filepath.Join(dir, e.Name()))
+	}
+	return nil
+}
+
+// isDocument reports whether a file is a document of trainsim: it names its schema
+// in the beginning.
+func isDocument(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	start, err := io.ReadAll(io.LimitReader(f, 200))
+	return err == nil && bytes.Contains(start, []byte(`"trainsim.`))
 }
 
 // drawAll writes the figures of a document to dir, each in every format. One

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"trainsim/plots"
 	"trainsim/sim/output"
 	"trainsim/sim/report"
 	"trainsim/sim/search"
@@ -53,17 +53,15 @@ func journalError(err error) error {
 
 // writeSweep writes the results of a sweep as CSV and JSON.
 func (a *app) writeSweep(dir string, doc *report.SweepDoc) error {
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{{"sweep.csv", doc.WriteCSV}, {"sweep.json", doc.WriteJSON}} {
-		path := filepath.Join(dir, f.name)
-		if err := a.writeFile(path, f.write); err != nil {
-			return err
-		}
-		a.notef("wrote %s", path)
+	table, document := filepath.Join(dir, "sweep.csv"), filepath.Join(dir, "sweep.json")
+	err := a.writeFile(table, doc.WriteCSV)
+	if err == nil {
+		err = a.writeDocument(document, plots.OfSweep, doc.WriteJSON)
 	}
-	return nil
+	if err == nil {
+		a.notef("wrote %s\nwrote %s", table, document)
+	}
+	return err
 }
 
 // startFlags say what becomes of earlier results.

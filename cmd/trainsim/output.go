@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+	"unicode"
 
 	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
@@ -37,13 +39,24 @@ func isTerminal(w io.Writer) bool {
 
 // warnf writes a warning to stderr, --quiet or not.
 func (a *app) warnf(format string, args ...any) {
-	fmt.Fprintf(a.stderr, "trainsim: warning: "+format+"\n", args...)
+	fmt.Fprintf(a.stderr, "trainsim: warning: %s\n", harmless(fmt.Sprintf(format, args...)))
+}
+
+// harmless replaces control characters, which names of files and texts in them may
+// have: a terminal would take them for commands.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' && r != '\t' {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // notef writes a remark such as a wall-clock time to stderr unless --quiet.
 func (a *app) notef(format string, args ...any) {
 	if !a.quiet {
-		fmt.Fprintf(a.stderr, format+"\n", args...)
+		fmt.Fprintln(a.stderr, harmless(fmt.Sprintf(format, args...)))
 	}
 }
 

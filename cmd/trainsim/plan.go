@@ -6,6 +6,7 @@ import (
 	"io"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -70,7 +71,7 @@ layouts whose simulation failed (exit code 1).`,
 	f.IntSliceVar(&p.gpus, "gpus", nil, "`COUNTS` of GPUs to search (default: the scenario's)")
 	f.StringSliceVar(&p.kinds, "schedules", []string{"1f1b", "interleaved"}, "pipeline `SCHEDULES` to search (see trainsim list schedules)")
 	f.IntVar(&p.top, "top", 10, "how many of the fastest layouts to show")
-	f.StringVarP(&p.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-plan)")
+	f.StringVarP(&p.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-plan)"+replacedNote)
 	a.jsonFlag(cmd)
 	p.figures.registerAll(f)
 	f.IntVarP(&p.jobs, "jobs", "j", 0, "simulate `N` layouts at a time; 0 is one a core")
@@ -210,7 +211,7 @@ func (p *planCommand) write(dir string, plan *report.Plan, planner *search.Plann
 		best := &plan.Sizes[i].Best[0]
 		name := planFile(len(planner.Space.Nodes), best.GPUs)
 		cfg := planner.Layouts[best.Point].Apply(planner.Space.Base)
-		cfg.Name += strings.TrimSuffix("-"+name, ".toml")
+		cfg.Name = nameWith(cfg.Name, strings.TrimSuffix("-"+name, ".toml"))
 		cfg.Description = "The fastest layout that trainsim plan found: " + report.LayoutLabel(best.Settings)
 		if err := p.writeFile(filepath.Join(dir, name), func(w io.Writer) error { return scenarios.Write(w, cfg) }); err != nil {
 			return err
@@ -218,6 +219,15 @@ func (p *planCommand) write(dir string, plan *report.Plan, planner *search.Plann
 		p.notef("wrote %s", filepath.Join(dir, name))
 	}
 	return nil
+}
+
+// nameWith puts an ending behind a scenario's name, cut where both are too long.
+func nameWith(name, ending string) string {
+	for len(name)+len(ending) > scenarios.MaxName {
+		_, last := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-last]
+	}
+	return name + ending
 }
 
 // planFile names the scenario file of the fastest layout.
@@ -230,12 +240,13 @@ func planFile(sizes, gpus int) string {
 
 // writePlan writes a plan as CSV, JSON and figure.
 func (a *app) writePlan(dir string, plan *report.Plan, options []chart.Options) error {
-	for name, write := range map[string]func(io.Writer) error{
-		"plan.csv": plan.WriteCSV, "plan.json": func(w io.Writer) error { return encodeJSON(w, plan) },
-	} {
-		if err := a.writeFile(filepath.Join(dir, name), write); err != nil {
-			return err
-		}
+	write := func(w io.Writer) error { return encodeJSON(w, plan) }
+	err := a.writeDocument(filepath.Join(dir, "plan.json"), plots.OfPlan, write, "plan.toml", "plan-[0-9]*.toml")
+	if err == nil {
+		err = a.writeFile(filepath.Join(dir, "plan.csv"), plan.WriteCSV)
+	}
+	if err != nil {
+		return err
 	}
 	a.notef("wrote %s and plan.json", filepath.Join(dir, "plan.csv"))
 	return a.drawAll(dir, options, plots.OfPlan, &plots.Data{Plan: plan})

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -121,4 +122,23 @@ func TestPlanExitCodes(t *testing.T) {
 		assert.Equal(t, tt.code, r.code, "%v: %s", tt.args, r.stderr)
 		assert.Contains(t, r.stderr, tt.want, tt.args)
 	}
+}
+
+// A search that starts over leaves nothing of the one before.
+func TestAFolderHoldsOnePlan(t *testing.T) {
+	dir := t.TempDir()
+	require.Equal(t, exitOK, plan(t, dir, "--fix", "schedule.microbatch_size=1", "--gpus", "8,16", "--fix", "parallel.tp=1").code)
+	out := filepath.Join(dir, "out")
+	require.FileExists(t, filepath.Join(out, "plan-16.toml"))
+	r := plan(t, dir, "--fix", "schedule.microbatch_size=1", "--fix", "parallel.tp=1", "--fresh", "--no-plots")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	assert.ElementsMatch(t, []string{".lock", "plan.csv", "plan.json", "plan.toml", "sweep.jsonl"}, listDir(t, out))
+}
+
+// The name of a plan's scenario is one that scenarios may have.
+func TestNamesOfPlans(t *testing.T) {
+	assert.Equal(t, "a-plan-64", nameWith("a", "-plan-64"))
+	name := nameWith(strings.Repeat("é", 100), "-plan")
+	assert.Equal(t, 199, len(name))
+	assert.True(t, strings.HasSuffix(name, "é-plan"))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 
 	"trainsim/plots"
 	"trainsim/plots/chart"
+	"trainsim/sim/input"
 	"trainsim/sim/report"
 )
 
@@ -40,6 +42,8 @@ folder that holds it, beside that file or in --out. "-" reads the run from stdin
 			}
 			if out == "" {
 				out = filepath.Dir(path)
+			} else if err := ofAnotherRun(out, path); err != nil {
+				return err
 			}
 			for _, o := range options {
 				if err := a.draw(out, run, o); err != nil {
@@ -52,6 +56,16 @@ folder that holds it, beside that file or in --out. "-" reads the run from stdin
 	cmd.Flags().StringVarP(&out, "out", "o", "", "write the figures to `DIR`")
 	figures.register(cmd.Flags())
 	return cmd
+}
+
+// ofAnotherRun refuses a folder that holds another run than is drawn: its figures
+// would stand beside that one's report.
+func ofAnotherRun(dir, run string) error {
+	there := filepath.Join(dir, "run.json")
+	if !isDocument(there) || run == "-" || sameFile(there, run) {
+		return nil
+	}
+	return usagef("%s is another run than %s; write elsewhere with --out", there, run)
 }
 
 // checkFormat refuses what cannot be drawn before anything runs.
@@ -75,6 +89,11 @@ func (a *app) readRun(path string) (*report.Run, error) {
 		in = f
 	}
 	run, err := report.ReadRun(in)
+	var placed *input.Problem
+	if errors.As(err, &placed) && placed.Line > 0 {
+		placed.File = name
+		return nil, badInput(placed)
+	}
 	if err != nil {
 		return nil, badInput(fmt.Errorf("%s: %w", name, err))
 	}

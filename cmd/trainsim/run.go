@@ -49,7 +49,7 @@ report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 	}
 	f := cmd.Flags()
 	r.overrides.flags(cmd)
-	f.StringVarP(&r.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME); DIR/NAME of several scenarios")
+	f.StringVarP(&r.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME); DIR/NAME of several scenarios"+replacedNote)
 	a.jsonFlag(cmd)
 	r.figures.registerAll(f)
 	f.StringVar(&r.review, "report", "", "write a folder for a design review to `DIR`: README.md, figures, the resolved scenario")

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -69,6 +70,38 @@ func TestRunWritesFiguresThatPlotRedraws(t *testing.T) {
 	assert.FileExists(t, "out/pipeline.png")
 	assert.Equal(t, exitOK, trainsim("plot", "out/run.json", "--format", "svg", "--title", "x", "-q").code)
 	assert.FileExists(t, "out/pipeline.svg")
+}
+
+// A folder does not mix two runs: figures of the one before go, unless it was the
+// same run, and files that are nobody's stay.
+func TestAFolderHoldsOneRun(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("d", 0o777))
+	require.NoError(t, os.WriteFile("d/memory.png", []byte("mine"), 0o666))
+	run := func(scenario string, more ...string) result {
+		r := trainsim(append([]string{"run", scenario, "-o", "d"}, more...)...)
+		require.Equal(t, exitOK, r.code, r.stderr)
+		return r
+	}
+	run("pp4-1f1b-8", "--no-plots")
+	assert.FileExists(t, "d/memory.png", "no run of trainsim was there")
+	run("pp4-1f1b-8", "--format", "png,svg")
+	run("pp4-1f1b-8", "--no-plots")
+	assert.FileExists(t, "d/pipeline.png", "the same run")
+	r := run("pp4-gpipe-8", "--no-plots")
+	assert.Contains(t, r.stderr, "removed "+filepath.Join("d", "pipeline.svg")+", which is of other results\n")
+	assert.Equal(t, []string{"report.json", "run.json"}, listDir(t, "d"))
+	run("pp4-1f1b-8")
+	run("pp4-gpipe-8", "--format", "svg")
+	assert.NoFileExists(t, "d/pipeline.png")
+	assert.FileExists(t, "d/pipeline.svg")
+
+	r = trainsim("run", "1b-static", "--no-plots", "-q", "-o", "e")
+	require.Equal(t, exitOK, r.code, r.stderr)
+	r = trainsim("plot", "d", "-o", "e")
+	assert.Equal(t, exitUsage, r.code)
+	assert.Contains(t, r.stderr, filepath.Join("e", "run.json")+" is another run than "+filepath.Join("d", "run.json"))
+	assert.Equal(t, exitOK, trainsim("plot", "d", "-q", "-o", "d").code)
 }
 
 func TestTimingIsInTheReportOnlyWhenAskedFor(t *testing.T) {
@@ -185,6 +218,42 @@ func TestInvalidScenariosExit3(t *testing.T) {
 	assert.Equal(t, errorsSchema, doc.Schema)
 	assert.Contains(t, r.stdout, `"file": "unknown-key.toml"`)
 	assert.Contains(t, r.stdout, `"file": "preset.toml"`)
+}
+
+// Nothing of a file or its name is a command to a terminal, and a name that no
+// folder can have is refused before anything is simulated.
+func TestNamesAreCheckedFirst(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, args := range [][]string{
+		{"run", "1b-static", "--set", `name="\u001b[31mred"`}, {"run", "1b-static", "--set", "name=" + strings.Repeat("x", 300)},
+		{"run", "no\x1b[31m.toml"}, {"memory", "1b-static", "--set", "\x1b[31m=1"}, {"plot", "no\x1b[31m.json"},
+	} {
+		r := trainsim(args...)
+		assert.Equal(t, exitInput, r.code, args)
+		assert.NotContains(t, r.stdout+r.stderr, "\x1b")
+		assert.Empty(t, r.stdout)
+	}
+	assert.Empty(t, listDir(t, "."))
+}
+
+// Anything behind a JSON document is refused with its line, blanks aside.
+func TestJSONEndsWhereItEnds(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.Equal(t, exitOK, trainsim("run", "1b-static", "-q", "--no-plots", "-o", "d").code)
+	text, err := os.ReadFile("d/run.json")
+	require.NoError(t, err)
+	line := 1 + strings.Count(string(text), "\n")
+	for behind, at := range map[string]int{" \n\t\r\n": 0, "\ngarbage\n": line + 1, "{}": line, "]": line, "\n\n" + string(text): line + 2} {
+		require.NoError(t, os.WriteFile("d/run.json", append(bytes.Clone(text), behind...), 0o666))
+		r := trainsim("plot", "d", "-q")
+		if at == 0 {
+			assert.Equal(t, exitOK, r.code, "%.20q: %s", behind, r.stderr)
+			continue
+		}
+		assert.Equal(t, exitInput, r.code, "%.20q", behind)
+		want := fmt.Sprintf("%s:%d: more stands behind the document; write one run in a file", filepath.Join("d", "run.json"), at)
+		assert.Contains(t, r.stderr, want, "%.20q", behind)
+	}
 }
 
 func TestPlotRefusesWhatIsNoRun(t *testing.T) {

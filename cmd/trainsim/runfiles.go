@@ -38,10 +38,11 @@ func (r *runCommand) write(cfg *job.Config, run *report.Run, res *step.Result, s
 			return err
 		}
 	}
-	if err := r.writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return encodeJSON(w, run.Report) }); err != nil {
+	if err := r.writeDocument(filepath.Join(dir, "run.json"), plots.OfRun, run.Write); err != nil {
 		return err
 	}
-	if err := r.writeFile(filepath.Join(dir, "run.json"), run.Write); err != nil {
+	err := r.writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return encodeJSON(w, run.Report) })
+	if err != nil {
 		return err
 	}
 	for _, o := range r.options {
@@ -87,6 +88,10 @@ func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool)
 		dir = filepath.Join(dir, fileName(cfg.Name))
 	}
 	var files []string
+	report := func(w io.Writer) error { return encodeJSON(w, run.Report) }
+	if err := r.writeDocument(filepath.Join(dir, "report.json"), plots.OfRun, report); err != nil {
+		return err
+	}
 	for _, o := range r.options {
 		paths, err := plots.WriteRun(dir, run, o)
 		if err != nil {
@@ -105,7 +110,6 @@ func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool)
 		write func(io.Writer) error
 	}{
 		{o.Scenario, func(w io.Writer) error { return scenarios.Write(w, cfg) }},
-		{o.Report, func(w io.Writer) error { return encodeJSON(w, run.Report) }},
 		{"README.md", func(w io.Writer) error { return text.Markdown(w, run.Report, o) }},
 	} {
 		if err := r.writeFile(filepath.Join(dir, f.name), f.write); err != nil {

@@ -62,7 +62,7 @@ again what failed (exit code 1). At the end there are sweep.csv, sweep.json and 
 	f.StringVar(&s.zip, "zip", "", "let the keys in this `LIST`, without one all keys, advance together instead of multiplying")
 	f.Lookup("zip").NoOptDefVal = zipAll
 	f.StringVar(&s.keep, "keep", "", "keep `global_batch` as the scenario has it: other micro-batches follow")
-	f.StringVarP(&s.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-sweep)")
+	f.StringVarP(&s.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-sweep)"+replacedNote)
 	a.jsonFlag(cmd)
 	s.figures.registerAll(f)
 	f.IntVarP(&s.jobs, "jobs", "j", 0, "simulate `N` points at a time; 0 is one a core")

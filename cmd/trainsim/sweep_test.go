@@ -150,7 +150,7 @@ func killUntilDone(t *testing.T, dir string) int {
 			require.NoError(t, err)
 			f.WriteString(`{"point":3,"id":"0123`)
 			require.NoError(t, f.Close())
-			require.NoError(t, os.WriteFile(filepath.Join(dir, ".sweep.csv.1-0.tmp"), []byte("half"), 0o666))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, ".trainsim-00000000-1-0.tmp"), []byte("half"), 0o666))
 		}
 	}
 }

@@ -1,12 +1,10 @@
 package chart
 
 import (
-	"bufio"
 	"fmt"
 	"image/color"
 	"image/png"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,6 +18,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgpdf"
 	"gonum.org/v1/plot/vg/vgsvg"
+
+	"trainsim/sim/output"
 )
 
 // dpi ties pixels to the points in which vg measures: 96 dots an inch.
@@ -60,7 +60,10 @@ func (f *Figure) Save(path string) error {
 	if err := checkFormat(format); err != nil {
 		return fmt.Errorf("%w as the ending of %s", err, path)
 	}
-	return writeWhole(path, func(w io.Writer) error { return f.Encode(w, format) })
+	if err := output.WriteFile(path, func(w io.Writer) error { return f.Encode(w, format) }); err != nil {
+		return fmt.Errorf("plots: %w", err)
+	}
+	return nil
 }
 
 // Encode writes the figure to w as png, svg or pdf. The same figure gives the
@@ -125,35 +128,3 @@ func (p *pngPool) Get() *png.EncoderBuffer {
 
 // Put gives it back.
 func (p *pngPool) Put(b *png.EncoderBuffer) { p.pool.Put(b) }
-
-// writeWhole writes to a temporary file beside path and renames it when all
-// is on disk. On a failure nothing is left at path that was not there before.
-func writeWhole(path string, write func(io.Writer) error) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".trainsim-*")
-	if err != nil {
-		return fmt.Errorf("plots: cannot write %s: %w", path, err)
-	}
-	err = fill(f, write)
-	if cerr := f.Close(); err == nil {
-		err = cerr
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		os.Remove(f.Name()) //nolint:errcheck // the first error is the one to tell
-		return fmt.Errorf("plots: cannot write %s: %w", path, err)
-	}
-	return nil
-}
-
-func fill(f *os.File, write func(io.Writer) error) error {
-	bw := bufio.NewWriterSize(f, 1<<16)
-	if err := write(bw); err != nil {
-		return err
-	}
-	if err := bw.Flush(); err != nil {
-		return err
-	}
-	return f.Chmod(0o644)
-}

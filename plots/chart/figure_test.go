@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,30 +37,19 @@ func TestSaveByEnding(t *testing.T) {
 	assert.Error(t, f.Encode(io.Discard, "gif"))
 }
 
-// A write that fails leaves what was there, and nothing else.
-func TestFailedSave(t *testing.T) {
+// A figure is written beside others or into a new folder, never over a folder.
+func TestSave(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "f.png")
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	full := errors.New("disk full")
-	err := writeWhole(path, func(w io.Writer) error {
-		_, err := w.Write(make([]byte, 1<<20))
-		require.NoError(t, err)
-		return full
-	})
-	assert.ErrorIs(t, err, full)
-	assert.ErrorContains(t, err, path)
+	f := someFigure(t)
+	for _, name := range []string{"f.png", "new/f.PDF", "f.png"} {
+		require.NoError(t, f.Save(filepath.Join(dir, name)))
+	}
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, entries, 1)
-	data, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, "old", string(data))
-
-	f := someFigure(t)
-	assert.ErrorContains(t, f.Save(filepath.Join(dir, "missing", "f.png")), "missing")
+	assert.Len(t, entries, 2)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "d.png"), 0o755))
-	assert.ErrorContains(t, f.Save(filepath.Join(dir, "d.png")), "d.png")
+	assert.ErrorContains(t, f.Save(filepath.Join(dir, "d.png")), "d.png is a directory")
+	assert.ErrorContains(t, f.Save(filepath.Join(dir, "f.png", "f.png")), "plots: cannot write ")
 }
 
 func TestOptions(t *testing.T) {

@@ -1,6 +1,7 @@
 package importers
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"sort"
@@ -27,7 +28,8 @@ func isHF(text []byte) bool {
 	var c struct {
 		ModelType *string `json:"model_type"`
 	}
-	return json.Unmarshal(text, &c) == nil && c.ModelType != nil
+	err := json.NewDecoder(bytes.NewReader(text)).Decode(&c) // what stands behind it is readHF's to refuse
+	return err == nil && c.ModelType != nil
 }
 
 // readHF reads the model of the Llama, Mistral, Mixtral, Qwen2, Qwen3 (with and

@@ -1,6 +1,7 @@
 package importers
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -72,6 +73,22 @@ func TestImportersKnowTheirFiles(t *testing.T) {
 	assert.Equal(t, "Hugging Face", Recognise(text).Name)
 	for _, other := range []string{"", "{}", `{"train_batch_size": 8}`, "[model]\nlayers = 2\n", `["model_type"]`} {
 		assert.Nil(t, Recognise([]byte(other)), other)
+	}
+}
+
+// What stands behind the object is refused where it stands.
+func TestConfigEndsWhereItEnds(t *testing.T) {
+	text, err := os.ReadFile("../testdata/hf/bloom-7b1.json")
+	require.NoError(t, err)
+	text = append(bytes.TrimSpace(text), " \n"...)
+	_, err = parseHF("config.json", text)
+	require.NoError(t, err)
+	line := 1 + bytes.Count(text, []byte("\n"))
+	for _, behind := range []string{"  garbage", "  {}", "  }"} {
+		all := append(bytes.Clone(text), behind...)
+		assert.NotNil(t, Recognise(all))
+		_, err = parseHF("config.json", all)
+		assert.ErrorContains(t, err, fmt.Sprintf("config.json:%d:3: more stands behind the JSON object", line))
 	}
 }
 

@@ -53,6 +53,11 @@ func (o *object) read(text []byte, base int) map[string]field {
 	if err == nil {
 		_, err = d.Token()
 	}
+	if rest := text[d.InputOffset():]; err == nil && len(bytes.TrimSpace(rest)) > 0 {
+		at := base + len(text) - len(bytes.TrimLeft(rest, " \t\r\n"))
+		o.out.Add(o.src.Span(at, at), "", "more stands behind the JSON object; write %s alone", o.what)
+		return nil
+	}
 	if err != nil {
 		at := base + int(d.InputOffset())
 		var syntax *json.SyntaxError

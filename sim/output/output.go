@@ -1,9 +1,9 @@
-// Package output writes the files of a folder of results: whole or not at all,
-// one process at a time in a folder.
 package output
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -13,8 +13,9 @@ import (
 )
 
 // WriteFile has write produce the file at path: whole or not at all. The bytes
-// go to a temporary file beside it, to the disk, and only then to the name.
-// Devices and pipes are written to directly.
+// go to a temporary file beside it, to the disk, and only then to the name. What
+// processes that were killed have left of such files is removed. Devices and pipes
+// are written to directly.
 func WriteFile(path string, write func(io.Writer) error) error {
 	target := path
 	if info, err := os.Stat(path); err == nil {
@@ -31,10 +32,11 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o777); err != nil {
 		return WriteError(path, err)
 	}
-	temp, err := temporary(target)
+	temp, err := temporary(filepath.Dir(target))
 	if err != nil {
 		return WriteError(path, err)
 	}
+	removeStale(temp)
 	err = fill(temp, write)
 	if err == nil {
 		err = os.Rename(temp.Name(), target)
@@ -46,17 +48,18 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return nil
 }
 
-// temporary creates a file beside path with the permissions that the umask
-// gives a new file; os.CreateTemp would make it private.
-func temporary(path string) (*os.File, error) {
-	dir, base := filepath.Split(path)
-	for i := 0; ; i++ {
-		name := filepath.Join(dir, fmt.Sprintf(".%s.%d-%d.tmp", base, os.Getpid(), i))
-		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
+// Same reports whether the file at path is there and is what write produces.
+func Same(path string, write func(io.Writer) error) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return false
 	}
+	defer f.Close()
+	there, new := sha256.New(), sha256.New()
+	if _, err := io.Copy(there, f); err != nil {
+		return false
+	}
+	return write(new) == nil && bytes.Equal(there.Sum(nil), new.Sum(nil))
 }
 
 // fill writes, flushes to the disk and closes f.
@@ -90,17 +93,6 @@ func writeDirectly(path string, write func(io.Writer) error) error {
 		err = e
 	}
 	return WriteError(path, err)
-}
-
-// RemoveTorn removes what a crash has left of files that were being written in a
-// folder. The folder has to be locked, so that nobody else is writing them.
-func RemoveTorn(dir string) {
-	for _, pattern := range []string{".*.tmp", ".trainsim-*"} {
-		names, _ := filepath.Glob(filepath.Join(dir, pattern))
-		for _, name := range names {
-			os.Remove(name)
-		}
-	}
 }
 
 // WriteError names the path that the user knows instead of a temporary one; nil

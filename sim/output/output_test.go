@@ -2,10 +2,13 @@ package output
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,4 +55,54 @@ func TestLock(t *testing.T) {
 	unlock, err = Lock(dir)
 	require.NoError(t, err)
 	unlock()
+}
+
+// fakeTemporary writes a temporary file of a process, so many hours ago.
+func fakeTemporary(t *testing.T, dir, machine string, process int, hours time.Duration) string {
+	path := filepath.Join(dir, fmt.Sprintf(".trainsim-%s-%d-0.tmp", machine, process))
+	require.NoError(t, os.WriteFile(path, []byte("half"), 0o666))
+	at := time.Now().Add(-hours * time.Hour)
+	require.NoError(t, os.Chtimes(path, at, at))
+	return path
+}
+
+// ended is the number of a process that has come to its end.
+func ended(t *testing.T) int {
+	cmd := exec.Command(os.Args[0], "-test.run", "^$")
+	require.NoError(t, cmd.Run())
+	return cmd.Process.Pid
+}
+
+// What nobody will finish goes with the next file that is written, and nothing
+// else does.
+func TestStaleTemporaryFilesGo(t *testing.T) {
+	dir, dead := t.TempDir(), ended(t)
+	stale := []string{
+		fakeTemporary(t, dir, machine(), dead, 0),
+		fakeTemporary(t, dir, "00000000", os.Getpid(), 25),
+		fakeTemporary(t, dir, machine(), os.Getpid(), 25),
+	}
+	kept := []string{
+		fakeTemporary(t, dir, machine(), os.Getppid(), 0),
+		fakeTemporary(t, dir, "00000000", dead, 1),
+		filepath.Join(dir, ".trainsim-notes.tmp"), filepath.Join(dir, ".main.go.tmp"), filepath.Join(dir, "trainsim-1-2.tmp"),
+	}
+	for _, path := range kept[2:] {
+		require.NoError(t, os.WriteFile(path, nil, 0o666))
+	}
+	require.NoError(t, WriteFile(filepath.Join(dir, "f"), func(io.Writer) error { return nil }))
+	for _, path := range stale {
+		assert.NoFileExists(t, path)
+	}
+	for _, path := range kept {
+		assert.FileExists(t, path)
+	}
+	RemoveStale(dir) // which is for a folder that is locked
+	for i, path := range kept {
+		if i < 2 {
+			assert.NoFileExists(t, path)
+		} else {
+			assert.FileExists(t, path)
+		}
+	}
 }

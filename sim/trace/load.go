@@ -1,16 +1,20 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"trainsim/sim/input"
 )
 
 // ReadSaved reads what WriteSaved wrote: it checks the schema, decodes the
 // report into report (a pointer) and returns the recording. Other keys are
 // ignored. What is malformed, out of range or beyond the limits of a saved run
-// is an error, however large the input is.
+// is an error, however large the input is; anything behind the document is an
+// [*input.Problem] with its line.
 func ReadSaved(rd io.Reader, schema string, report any) (*Recording, error) {
 	d := newDecoder(rd)
 	var rec *Recording
@@ -34,6 +38,9 @@ func ReadSaved(rd io.Reader, schema string, report any) (*Recording, error) {
 			err = fmt.Errorf("it has no %q; a saved run has schema, report and recording", key)
 		}
 	}
+	if err == nil {
+		err = d.end()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("trace: not a saved run: %w", err)
 	}
@@ -48,8 +55,9 @@ type decoder struct {
 }
 
 type valueReader struct {
-	r    io.Reader
-	left int
+	r     io.Reader
+	left  int
+	lines int // ends of lines so far
 }
 
 var errValue = fmt.Errorf("one value is longer than %d MiB", maxValue>>20)
@@ -60,6 +68,7 @@ func (v *valueReader) Read(p []byte) (int, error) {
 	}
 	n, err := v.r.Read(p[:min(len(p), v.left)])
 	v.left -= n
+	v.lines += bytes.Count(p[:n], []byte("\n"))
 	return n, err
 }
 
@@ -88,6 +97,24 @@ func (d *decoder) delim(want json.Delim) error {
 		err = fmt.Errorf("at byte %d: expected %q", d.InputOffset(), want.String())
 	}
 	return err
+}
+
+// end refuses anything but blanks behind the document.
+func (d *decoder) end() error {
+	d.limit.left = maxValue
+	_, err := d.Token()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case errors.Is(err, errValue):
+		return err
+	}
+	ahead, err := io.ReadAll(d.Buffered())
+	if err != nil {
+		return err
+	}
+	line := 1 + d.limit.lines - bytes.Count(ahead, []byte("\n"))
+	return &input.Problem{Line: line, Text: "more stands behind the document; write one run in a file"}
 }
 
 func (d *decoder) schema(want string) error {
