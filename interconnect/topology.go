@@ -3,6 +3,7 @@ package interconnect
 import (
 	"fmt"
 	"iter"
+	"strconv"
 
 	"trainsim/sim"
 	"trainsim/sim/gpu/generation"
@@ -93,7 +94,8 @@ func (t *Topology) Link(id LinkID) Link {
 	l := *t.link(id)
 	if id < t.Base(t.Domains()) {
 		per := LinkID(len(t.domain.links))
-		l.Name = fmt.Sprintf("node%d/%s", int(id/per)*t.domain.trays+t.domain.tray[id%per], l.Name)
+		node := int(id/per)*t.domain.trays + t.domain.tray[id%per]
+		l.Name = "node" + strconv.Itoa(node) + "/" + l.Name
 	}
 	return l
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -151,10 +150,7 @@ func showAll[T any](a *app, each []T) error {
 }
 
 func encodeJSON(w io.Writer, v any) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(v)
+	return output.JSON(w, v) // which indents on the way out
 }
 
 // terminalWidth returns the columns of the terminal on stdout, 0 without one.

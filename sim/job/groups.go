@@ -85,56 +85,86 @@ func (j *Job) buildGroups() error {
 
 // addGroups partitions the ranks by what the members of a group share.
 func (j *Job) addGroups(kind model.Group) error {
-	members := make(map[Coord][]int32)
-	var order []Coord
-	first, last := j.ends()
-	for r := range j.Ranks() {
-		at := j.Config.Parallel.Coord(r)
-		key := at
-		switch kind {
-		case model.TP:
-			key.TP = 0
-		case model.CP:
-			key.CP = 0
-		case model.EP, model.ExpertDP:
-			if !slices.Contains(j.Spec.Shardings(), model.ByExpert) {
-				return nil
-			}
-			key = j.expertKey(kind, r, at.PP)
-		case model.DP:
-			key.DP, key.CP, key.PP = 0, 0, j.replicated(at.PP)
-			if j.Config.hybrid() {
-				key.DP = at.DP / j.Config.Parallel.FSDPGroup
-			}
-		case model.Copies:
-			if !j.Config.hybrid() {
-				return nil
-			}
-			key.DP, key.PP = at.DP%j.Config.Parallel.FSDPGroup, j.replicated(at.PP)
-		case model.Embedding:
-			if at.PP != first && at.PP != last {
-				continue
-			}
-			key.PP = 0
-		case model.World:
-			key.TP, key.PP = 0, 0
-		case model.Amax:
-			if j.Spec.Precision != gpu.FP8 {
-				return nil
-			}
-			key.TP, key.CP, key.DP = 0, 0, 0
-		}
-		if _, ok := members[key]; !ok {
-			order = append(order, key)
-		}
-		members[key] = append(members[key], int32(r))
+	if !j.hasGroups(kind) {
+		return nil
 	}
-	for _, key := range order {
-		if err := j.addGroup(kind, members[key]); err != nil {
+	ids := make(map[Coord]int32)
+	var sizes []int32
+	group := make([]int32, j.Ranks()) // by rank; -1: none
+	for r := range group {
+		key, ok := j.groupKey(kind, r)
+		if group[r] = -1; !ok {
+			continue
+		}
+		id, known := ids[key]
+		if !known {
+			id = int32(len(sizes))
+			ids[key] = id
+			sizes = append(sizes, 0)
+		}
+		group[r] = id
+		sizes[id]++
+	}
+	members := make([][]int32, len(sizes))
+	for id, n := range sizes {
+		members[id] = make([]int32, 0, n)
+	}
+	for r, id := range group {
+		if id >= 0 {
+			members[id] = append(members[id], int32(r))
+		}
+	}
+	for _, ranks := range members {
+		if err := j.addGroup(kind, ranks); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hasGroups reports whether the job has communicators of a kind.
+func (j *Job) hasGroups(kind model.Group) bool {
+	switch kind {
+	case model.EP, model.ExpertDP:
+		return slices.Contains(j.Spec.Shardings(), model.ByExpert)
+	case model.Copies:
+		return j.Config.hybrid()
+	case model.Amax:
+		return j.Spec.Precision == gpu.FP8
+	}
+	return true
+}
+
+// groupKey returns what the members of a rank's group share; ok is false for ranks
+// in none.
+func (j *Job) groupKey(kind model.Group, rank int) (key Coord, ok bool) {
+	at := j.Config.Parallel.Coord(rank)
+	key = at
+	switch kind {
+	case model.TP:
+		key.TP = 0
+	case model.CP:
+		key.CP = 0
+	case model.EP, model.ExpertDP:
+		key = j.expertKey(kind, rank, at.PP)
+	case model.DP:
+		key.DP, key.CP, key.PP = 0, 0, j.replicated(at.PP)
+		if j.Config.hybrid() {
+			key.DP = at.DP / j.Config.Parallel.FSDPGroup
+		}
+	case model.Copies:
+		key.DP, key.PP = at.DP%j.Config.Parallel.FSDPGroup, j.replicated(at.PP)
+	case model.Embedding:
+		if first, last := j.ends(); at.PP != first && at.PP != last {
+			return key, false
+		}
+		key.PP = 0
+	case model.World:
+		key.TP, key.PP = 0, 0
+	case model.Amax:
+		key.TP, key.CP, key.DP = 0, 0, 0
+	}
+	return key, true
 }
 
 // replicated returns what ranks of the same weights share: the pipeline rank, of

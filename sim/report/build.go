@@ -28,6 +28,9 @@ func newReport(res *step.Result, scenario any) *Report {
 			Bottleneck: t.Bottleneck, BusBW: t.BusBandwidth,
 		})
 	}
+	if len(res.Links) > 0 {
+		r.Links = make([]Link, 0, len(res.Links))
+	}
 	for _, l := range res.Links {
 		r.Links = append(r.Links, Link{Name: l.Name, Utilisation: l.Utilisation, Bytes: l.Bytes})
 	}

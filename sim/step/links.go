@@ -25,11 +25,17 @@ func (m *machine) linkTotals() []LinkTotal {
 	for _, o := range counted {
 		seconds += (o.End - o.Start).Seconds()
 	}
-	for l := range interconnect.LinkID(m.job.Topology.Links()) {
-		carried := m.carried[l]
-		if m.folding.folded() && m.folding.sameLink[l] >= 0 {
-			carried = m.carried[m.folding.sameLink[l]]
+	used := 0
+	for l := range m.carried {
+		if m.carriedBy(interconnect.LinkID(l)) > 0 {
+			used++
 		}
+	}
+	if used > 0 {
+		out = make([]LinkTotal, 0, used)
+	}
+	for l := range interconnect.LinkID(len(m.carried)) {
+		carried := m.carriedBy(l)
 		if carried <= 0 {
 			continue
 		}
@@ -41,4 +47,12 @@ func (m *machine) linkTotals() []LinkTotal {
 		out = append(out, t)
 	}
 	return out
+}
+
+// carriedBy returns what a link has carried, or the one that is like it.
+func (m *machine) carriedBy(l interconnect.LinkID) float64 {
+	if m.folding.folded() && m.folding.sameLink[l] >= 0 {
+		l = m.folding.sameLink[l]
+	}
+	return m.carried[l]
 }
