@@ -55,7 +55,7 @@ var others = map[string]string{
 	"framework.ring_only":           "framework.ring_only=true | parallel.tp=2 parallel.cp=2",
 	"framework.scatter_gather":      "framework.scatter_gather=true | parallel.sequence_parallel=false",
 	"framework.selective_recompute": "framework.selective_recompute=attention | training.recompute=selective",
-	"framework.software_date":       "framework.software_date=2024-01 | framework.preset=megatron-core-te model.attention=flash",
+	"framework.software_date":       "framework.software_date=2024-01 | model.attention=flash framework.preset=" + engine,
 	"gpu.gemm.tiles":                "gpu.gemm.tiles=[{m=64,n=64,efficiency=0.5,preference=1.0}]",
 	"gpu.peak.fp32":                 "gpu.peak.fp32=1TFLOPS | training.precision=fp32",
 	"lora.targets":                  "lora.targets=qkv",
@@ -69,7 +69,7 @@ var others = map[string]string{
 	"parallel.dp":                   "parallel.dp=1 parallel.pp=4",
 	"parallel.pp":                   "parallel.pp=4 parallel.dp=1",
 	"parallel.tp":                   "parallel.tp=2 parallel.dp=4",
-	"schedule.csv":                  `schedule.csv="0F0,0F1,0B1,0B0\n1F0,1F1,1B1,1B0" | schedule.microbatches=2 ` + fromCSV,
+	"schedule.csv":                  `schedule.csv="0F0,0F1,0B1,0B0\n1F0,1F1,1B1,1B0" | ` + fromCSV,
 	"schedule.first_last_layers":    "schedule.first_last_layers=auto",
 	"schedule.group_size":           "schedule.group_size=4",
 	"schedule.kind":                 "schedule.kind=gpipe",
@@ -85,8 +85,10 @@ var refused = map[string]string{
 }
 
 const (
-	ownPorts = "cluster.gpus_per_switch=0 cluster.gpus_per_upper_switch=0 cluster.sockets=1 cluster.cpu=intel-skylake nccl.p2p_level=SYS"
-	fromCSV  = `schedule.kind=csv schedule.csv="0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1"`
+	engine   = "megatron-core-te"
+	ownPorts = "cluster.gpus_per_switch=0 cluster.gpus_per_upper_switch=0 cluster.sockets=1 " +
+		"cluster.cpu=intel-skylake nccl.p2p_level=SYS"
+	fromCSV = `schedule.kind=csv schedule.microbatches=2 schedule.csv="0F0,0F1,0B0,0B1\n1F0,1B0,1F1,1B1"`
 )
 
 // TestEveryKeyIsRead: a key that nothing depends on would be a promise that is
