@@ -8,6 +8,10 @@ import (
 	"trainsim/sim/trace"
 )
 
+// Fragmentation is the phase of an allocation that fails although all that the job
+// ever allocates would fit, if only it lay closer together.
+const Fragmentation = "fragmentation"
+
 // OOM is an allocation that failed, in the program order of its rank.
 type OOM struct {
 	Rank, Stage int
@@ -15,8 +19,7 @@ type OOM struct {
 	Action      string
 	Tensor      string
 	// Phase is when: start-up, first-forward, forward, first-backward,
-	// backward, optimizer-step or evaluation; fragmentation when all that the
-	// job ever allocates would fit, if only it lay closer together.
+	// backward, optimizer-step, evaluation or [Fragmentation].
 	Phase           string
 	Err             *memory.OutOfMemory
 	ActionIndex, PC int32
@@ -61,6 +64,6 @@ func (o *OOM) markFragmentation(m *RankMemory) {
 		room = m.Allowed
 	}
 	if o.Err != nil && o.Err.Fragmented() && m.PeakAllocated <= room {
-		o.Phase = "fragmentation"
+		o.Phase = Fragmentation
 	}
 }

@@ -76,7 +76,7 @@ func MemoryReason(accounts []account.RankMemory) string {
 	}
 	m := &accounts[worst]
 	how := ""
-	if m.OOM.Phase == "fragmentation" {
+	if m.OOM.Phase == account.Fragmentation {
 		how = " for want of one piece (fragmentation)"
 	}
 	return fmt.Sprintf("stage %d needs %s, most of it for %s; it fails in %s%s", m.Stage,

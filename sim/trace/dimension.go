@@ -5,9 +5,9 @@ package trace
 // and a colour in figures. Groups that serve several dimensions (the replicas of
 // an expert, the two ends that share an embedding) belong to one of them.
 //
-// To add a dimension, add its constant and its row of the table below, and say in
-// package code which groups are its own. Kinds, streams, reports and figures
-// follow.
+// To add a dimension, add its constant and its row of the table below, say in
+// package code which groups are its own, and explain its key of the report in
+// package keys. Kinds, streams, reports and figures follow.
 type Dimension uint8
 
 // Dimensions, in the order of reports, streams and legends.
