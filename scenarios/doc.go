@@ -17,6 +17,12 @@
 // and presettext.go are about presets alone. files.go, encode.go, parse.go and
 // tree.go are below all of them.
 //
+// # To add something
+//
+// A GPU, a machine, a model or a framework is a file in gpus, clusters, models or
+// frameworks, with the source of each figure in a comment; a scenario is a file
+// here. A key is a field of a job's Config and its entry in package keys.
+//
 // # Layers
 //
 // A value comes from the first of these that has it: --set, the scenario file,

@@ -19,7 +19,7 @@
 // call puts on links); rings.go, netrings.go, islandrings.go, order.go and
 // cycles.go (the ways of rings); hierarchical.go; memory.go.
 //
-// A collective algorithm is a constant in algorithm.go, a case of
+// To add a collective algorithm: it is a constant in algorithm.go, a case of
 // tuner.supports, its bandwidth and latency in tuner.go, its traffic in
 // traffic.go, and its pattern in choice.go.
 package nccl

@@ -5,6 +5,9 @@
 // scenario names such a file by the importer's key; what it says is laid under
 // what the scenario says itself.
 //
+// To add an importer, write a file with its [Importer], let it register itself in
+// init, and describe its key in package scenarios/keys.
+//
 // Files in reading order: importers.go; hf.go, hfexperts.go and hffamilies.go read
 // Hugging Face's config.json; jsonobject.go reads JSON with places.
 package importers

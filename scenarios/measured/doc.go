@@ -6,6 +6,9 @@
 // predictions and [NewScore] the errors. A row that is wrong or lacks something is
 // kept, with the reason; a table that is wrong is an [*input.Errors].
 //
+// To add a table, write its columns and rows in a file and its header in tables.go;
+// a column of training runs is an entry in columns.go and a line in job.go.
+//
 // Files in reading order: tables.go tells tables apart, score.go and doubts.go
 // score their rows. runs.go, rankmemory.go and ranktable.go are tables of training
 // runs and of single ranks' memory, of which job.go and schedule.go make jobs;

@@ -15,7 +15,7 @@
 // published closed forms (34sbh + 5as^2b and its relatives, Korthikanti et al.
 // 2022, arXiv 2205.05198) come out of this as a result.
 //
-// Another kind of layer is a type with the methods of Layer, and a Family that
+// To add a kind of layer: it is a type with the methods of Layer, and a Family that
 // puts it into a Stack. Files, to read in this order:
 //
 //	config.go                        the keys of a model
