@@ -14,30 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/scenarios"
 	"trainsim/sim/input"
 	"trainsim/sim/report"
 )
-
-// Every built-in scenario runs, keeps the invariants of a run, and gives the
-// same bytes twice.
-func TestEveryScenarioKeepsTheInvariants(t *testing.T) {
-	for _, name := range scenarios.Names() {
-		t.Run(name, func(t *testing.T) {
-			t.Chdir(t.TempDir())
-			first := trainsim("run", name, "--check", "--no-plots", "--json")
-			assert.Contains(t, []int{exitOK, exitUnrunnable}, first.code, first.stderr)
-			var rep report.Report
-			require.NoError(t, json.Unmarshal([]byte(first.stdout), &rep))
-			assert.Equal(t, first.code == exitUnrunnable, rep.OOM != nil)
-			assert.Equal(t, first.stdout, trainsim("run", name, "--no-plots", "--json").stdout)
-
-			saved, err := os.ReadFile(filepath.Join("trainsim-out", name, "report.json"))
-			require.NoError(t, err)
-			assert.Equal(t, first.stdout, string(saved))
-		})
-	}
-}
 
 func TestRunWritesFiguresThatPlotRedraws(t *testing.T) {
 	t.Chdir(t.TempDir())
