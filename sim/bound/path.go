@@ -187,8 +187,11 @@ func (w *walk) kernel(in *code.Instr) {
 	for slot, held := range w.held {
 		if held > 0 && w.ends[slot] > w.now {
 			beside := w.beside(in.Index, held)
-			if w.job.Compiler.Queues(in.Index) {
-				beside = code.PartlyBeside(in.Time, beside, min(w.ends[slot]-w.now, beside))
+			switch shared := min(w.ends[slot]-w.now, beside); {
+			case in.Pieces > 1:
+				beside = code.PiecesBeside(in.Time, beside, shared, in.Pieces)
+			case w.job.Compiler.Queues(in.Index):
+				beside = code.PartlyBeside(in.Time, beside, shared)
 			}
 			end = max(end, min(w.now+beside, w.ends[slot]+in.Time))
 		}

@@ -1,6 +1,8 @@
 package code
 
 import (
+	"math"
+
 	"trainsim/sim"
 	"trainsim/sim/framework"
 	"trainsim/sim/gpu"
@@ -76,6 +78,14 @@ func (c *Compiler) TimeBeside(key KernelBeside) sim.Time {
 // the collective is over after a while.
 func PartlyBeside(alone, beside, shared sim.Time) sim.Time {
 	return shared.Plus(sim.FromPicoseconds(float64(alone) * (1 - float64(shared)/float64(beside))))
+}
+
+// PiecesBeside is the same for kernels in a row, which are pieces of one: what has
+// begun beside the collective goes on so, the rest has the device to itself.
+func PiecesBeside(alone, beside, shared sim.Time, pieces int32) sim.Time {
+	n := float64(pieces)
+	begun := min(math.Ceil(float64(shared)/float64(beside)*n), n)
+	return sim.FromPicoseconds((float64(float64(beside)*begun) + float64(float64(alone)*(n-begun))) / n)
 }
 
 // Queues reports whether a kernel has far more thread blocks than the device runs

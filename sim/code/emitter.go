@@ -87,7 +87,8 @@ func (e *Emitter) kernel(op *model.Op) {
 		cause = trace.Recompute
 	}
 	id := e.Price(&op.Kernel)
-	e.add(Instr{Kind: RunKernel, Cause: cause, Name: e.Name(op.Name), Index: id, Time: e.Time(&op.Kernel), HostTime: e.launch(op)})
+	e.add(Instr{Kind: RunKernel, Cause: cause, Name: e.Name(op.Name), Index: id,
+		Pieces: int32(op.Pieces), Time: e.Time(&op.Kernel), HostTime: e.launch(op)})
 }
 
 // launch returns what the host spends on an operator.

@@ -18,6 +18,7 @@ type Instr struct {
 	Kind     InstrKind
 	Slot     uint8
 	Part     uint8 // which half of an overlapped pair
+	Pieces   int32 // RunKernel: how many kernels in a row it is; 1 when 0
 	Group    model.Group
 	Cause    trace.Kind // what its time is booked to
 	Comm     int32      // number of the collective among the compiler's

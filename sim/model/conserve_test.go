@@ -21,6 +21,28 @@ func traffic(s *Spec) map[string]int64 {
 	return out
 }
 
+// Products that collectives overlap in pieces are cut into as many.
+func TestOverlappedProductsAreCut(t *testing.T) {
+	pieces := func(overlap, serial bool) map[string]int64 {
+		s := llama(1)
+		s.TP, s.SequenceParallel, s.OverlapTP, s.SerialTP = 8, true, overlap, serial
+		out := make(map[string]int64)
+		c := s.Build(Run{Layers: 1})
+		for _, op := range append(c.Forward, c.Backward...) {
+			if op.Pieces > 0 {
+				out[op.Name] = op.Pieces
+			}
+		}
+		return out
+	}
+	assert.Equal(t, map[string]int64{
+		"layer0.attn.qkv": 8, "layer0.mlp.fc1": 8, "layer0.attn.proj": 4, "layer0.mlp.fc2": 4,
+		"layer0.attn.proj.dgrad": 8, "layer0.mlp.fc2.dgrad": 8,
+	}, pieces(true, false))
+	assert.Empty(t, pieces(true, true))
+	assert.Empty(t, pieces(false, false))
+}
+
 // TestOverlapMovesTheSameBytes: whether tensor-parallel collectives run beside
 // products, and whether anything may overlap at all, decides when bytes move, not
 // how many.

@@ -118,7 +118,15 @@ func (b *Builder) product(m matrix, x Value) linear {
 	if !m.vocabulary {
 		reads = append(b.widen(m.name, b.phase, m.width, x.Width), reads...)
 	}
-	b.kernel(m.name, b.phase, l.precise(b.Spec, b.gemm(l.full.Rows, m.width, x.Width, gpu.TN)), reads, ids(l.y))
+	product := Op{Name: m.name, Phase: b.phase, Reads: reads, Writes: ids(l.y),
+		Kernel: l.precise(b.Spec, b.gemm(l.full.Rows, m.width, x.Width, gpu.TN))}
+	switch {
+	case gathering != 0:
+		product.Pieces = b.TP
+	case scattering != 0:
+		product.Pieces = scatterPieces
+	}
+	b.Emit(product)
 	b.join(m.name+".wait_gather", b.phase, gathering, l.full)
 	if b.join(m.name+".wait_scatter", b.phase, scattering, l.out); scattering == 0 {
 		l.out = b.reduce(m.name, l.y, m.split)
@@ -153,9 +161,11 @@ func (b *Builder) gather(l *linear) (full Value, token int32) {
 	return full, 0
 }
 
-// tailShare is the part of an overlapped reduce-scatter that comes after its
-// matrix product: the last of four pieces.
-const tailShare = 4
+// scatterPieces is into how many pieces a product and its reduce-scatter are cut
+// with OverlapTP (num_splits in Transformer Engine's defaults); the last piece of
+// the reduce-scatter comes after the product. A product beside an all-gather is
+// cut into one for each rank.
+const scatterPieces = 4
 
 // reduceBeside starts the pieces of a row-parallel layer's reduce-scatter that
 // run beside the product, with OverlapTP. Where nothing may overlap there is one
@@ -166,13 +176,13 @@ func (b *Builder) reduceBeside(name string, y Value, how split) (out Value, toke
 	}
 	out = b.Tensor(name+".scattered", y.Rows/b.TP, y.Width, b.element())
 	c := b.tpComm(ReduceScatter, y)
-	c.Bytes -= c.Bytes / tailShare
+	c.Bytes -= c.Bytes / scatterPieces
 	return out, b.async(name+".reduce_scatter", b.phase, c, nil, ids(out))
 }
 
 func (b *Builder) scatterTail(name string, y, out Value) {
 	c := b.tpComm(ReduceScatter, y)
-	c.Bytes /= tailShare
+	c.Bytes /= scatterPieces
 	b.collective(name+".reduce_scatter_tail", b.phase, c, ids(y, out), nil)
 }
 

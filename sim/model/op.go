@@ -120,6 +120,9 @@ type Op struct {
 	// Launches is how many operators of an eager framework this one stands
 	// for: what the host pays. 1 when 0.
 	Launches int32
+	// Pieces is how many kernels in a row a product is cut into, to run beside the
+	// pieces of a collective; 1 when 0.
+	Pieces int64
 	// Loops is how many kernels the operator's own code launches one by one.
 	Loops int32
 	// Unit is what ParamsNeeded and GradsReady are about: 0 the embedding, then

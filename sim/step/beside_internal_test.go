@@ -88,6 +88,24 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 	}
 }
 
+// A product in pieces is kernels in a row: the piece that runs when the collective
+// ends keeps to the multiprocessors that it found, those behind it have all.
+func TestPiecesGetMultiprocessorsBack(t *testing.T) {
+	var e sim.Engine
+	m := newMachine(overlapped(t), &e, nil, false)
+	rs := &m.ranks[0]
+	k := gpu.Kernel{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16}
+	id := m.job.Compiler.Price(&k)
+	in := &code.Instr{Kind: code.RunKernel, Index: id, Pieces: 4, Time: m.job.Compiler.Time(&k)}
+	rs.busy, rs.quiet = 24, sim.Second
+	slow := m.besideRunning(rs, in, 0)
+	for _, c := range []struct{ over, slowed float64 }{{0.01, 1}, {0.25, 1}, {0.26, 2}, {0.6, 3}, {0.99, 4}} {
+		rs.quiet = sim.Time(c.over * float64(slow))
+		want := c.slowed/4*float64(slow) + (1-c.slowed/4)*float64(in.Time)
+		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 4, "over after %g", c.over)
+	}
+}
+
 // An overlapped collective takes memory bandwidth of a rank for as long as it
 // needs alone from its start on, and gives all of it back; the rate follows from
 // its passes over what it moves on the bus.

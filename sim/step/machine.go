@@ -285,7 +285,7 @@ func (m *machine) beside(key code.KernelBeside) sim.Time {
 
 // besideRunning returns the time of a kernel that starts beside the overlapped
 // collectives of its rank. For what is left of it when they are over it gets the
-// memory's full bandwidth back and, where its blocks wait in line, the
+// memory's full bandwidth back and, where its blocks or pieces wait in line, the
 // multiprocessors.
 func (m *machine) besideRunning(rs *rankState, in *code.Instr, start sim.Time) sim.Time {
 	dur := m.beside(code.KernelBeside{Kernel: in.Index, SMs: rs.busy, Traffic: rs.traffic})
@@ -294,6 +294,9 @@ func (m *machine) besideRunning(rs *rankState, in *code.Instr, start sim.Time) s
 		return dur
 	}
 	free := in.Time
+	if in.Pieces > 1 {
+		return code.PiecesBeside(free, dur, shared, in.Pieces)
+	}
 	if !m.job.Compiler.Queues(in.Index) {
 		free = m.beside(code.KernelBeside{Kernel: in.Index, SMs: rs.busy})
 	}
