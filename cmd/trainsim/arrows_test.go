@@ -46,6 +46,7 @@ var arrows = map[string][]string{
 		"sim", "sim/gpu", "sim/model", "schedule", "schedule/kinds", "interconnect", "interconnect/nccl",
 		"sim/trace", "sim/code", "sim/input", "sim/framework",
 	},
+	"sim/job/jobtest": {"sim", "sim/gpu", "sim/model", "interconnect", "sim/job", "scenarios"},
 	"sim/account": {
 		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "memory", "sim/trace", "sim/code", "sim/job",
 	},

@@ -57,29 +57,33 @@ func (e *explainer) add(kind memory.Kind, bytes int64, part, formula string, arg
 
 // state explains weights, gradients and the optimizer.
 func (e *explainer) state() {
-	j, n := e.job, e.stage.TrainedParameters
-	layout := j.Config.StateLayout()
-	if layout == job.ShardedLayout {
-		e.spread(memory.Weights, "weight shards", 4)
-		e.spread(memory.Gradients, "gradient shards", 4)
+	s, n := &e.job.State, e.stage.TrainedParameters
+	if s.Layout == job.ShardedLayout {
+		e.spread(memory.Weights, "weight shards", s.Weights.Bytes)
+		e.spread(memory.Gradients, "gradient shards", s.Gradients.Bytes)
 		e.unsharded(n)
 	} else {
-		e.add(memory.Weights, n*j.DP.ParamBytes, "weights", "%d parameters x %d B", n, j.DP.ParamBytes)
+		e.each(memory.Weights, "weights", n, s.Weights.Bytes, "")
 		copies, matrices := e.kept(true)
 		e.add(memory.Weights, copies, "FP8 copies of weights", "1 B by rows and 1 B by columns for an element of %d matrices", matrices)
-		e.gradients(n, layout)
-		e.spread(memory.Optimizer, "fp32 master weights", j.Optimizer.Master)
+		e.gradients(n)
+		e.spread(memory.Optimizer, "fp32 master weights", s.Master.Bytes)
 	}
-	e.spread(memory.Optimizer, "optimizer states", j.Optimizer.States)
-	e.frozen(layout)
+	e.spread(memory.Optimizer, "optimizer states", s.Moments.Bytes)
+	e.frozen()
+}
+
+// each adds so many bytes of each of the stage's parameters.
+func (e *explainer) each(kind memory.Kind, part string, n, bytes int64, remark string) {
+	e.add(kind, n*bytes, part, "%d parameters x %d B%s", n, bytes, remark)
 }
 
 // unsharded is what FSDP holds whole: a pipeline's stage during a step, else the
 // units that stay gathered from the forward to the backward.
 func (e *explainer) unsharded(n int64) {
 	if e.job.Config.GathersOnce() {
-		e.add(memory.Weights, n*e.job.DP.ParamBytes, "gathered weights", "%d parameters x %d B during a step", n, e.job.DP.ParamBytes)
-		e.add(memory.Gradients, n*e.job.DP.GradBytes, "unsharded gradients", "%d parameters x %d B during a step", n, e.job.DP.GradBytes)
+		e.each(memory.Weights, "gathered weights", n, e.job.State.ReadBytes, " during a step")
+		e.each(memory.Gradients, "unsharded gradients", n, e.job.State.SummedBytes, " during a step")
 		return
 	}
 	var most, units int64
@@ -113,14 +117,14 @@ func (e *explainer) spread(kind memory.Kind, name string, each int64) {
 	}
 }
 
-func (e *explainer) gradients(n int64, layout job.StateLayout) {
-	j := e.job
-	e.add(memory.Gradients, n*j.DP.GradBytes, "gradients", "%d parameters x %d B", n, j.DP.GradBytes)
-	switch {
-	case layout == job.DeepspeedLayout && j.SplitGrads():
-		e.add(memory.Gradients, n*j.DP.ParamBytes, "16-bit gradients", "%d parameters x %d B beside those that accumulate", n, j.DP.ParamBytes)
-	case layout == job.PlainLayout && j.DP.Ranks > 1:
-		e.add(memory.Gradients, n*j.DP.GradBytes, "gradient buckets", "%d parameters x %d B, DistributedDataParallel's copies", n, j.DP.GradBytes)
+// gradients explains those that add up and their copies.
+func (e *explainer) gradients(n int64) {
+	s := &e.job.State
+	e.each(memory.Gradients, "gradients", n, s.Gradients.Bytes, "")
+	if s.Layout == job.DeepSpeedLayout {
+		e.each(memory.Gradients, "16-bit gradients", n, s.GradientCopies.Bytes, " beside those that accumulate")
+	} else {
+		e.each(memory.Gradients, "gradient buckets", n, s.GradientCopies.Bytes, ", DistributedDataParallel's copies")
 	}
 	sum, shapes := e.kept(false)
 	e.add(memory.Gradients, sum, "stand-in gradients", "one in the weights' format for each of %d shapes of weights", shapes)
@@ -141,14 +145,14 @@ func (e *explainer) kept(weights bool) (bytes int64, n int) {
 	return bytes, len(seen)
 }
 
-func (e *explainer) frozen(layout job.StateLayout) {
+func (e *explainer) frozen() {
 	var sum int64
 	for _, chunk := range e.stage.Chunks {
 		for _, bytes := range chunk.Model.Frozen {
 			sum += bytes
 		}
 	}
-	if layout == job.ShardedLayout {
+	if e.job.State.Layout == job.ShardedLayout {
 		e.add(memory.Weights, sum/e.job.Config.Shards(), "frozen weights", "%d B / %d ranks", sum, e.job.Config.Shards())
 		return
 	}

@@ -28,7 +28,7 @@ func (a *replay) unshard(p *code.Part) {
 	}
 	if g.grads == nil && isBackward(p.Kind) {
 		for _, n := range d.Units(chunk.Model) {
-			g.grads = append(g.grads, a.malloc("unsharded gradients", n*d.GradBytes, memory.Gradients))
+			g.grads = append(g.grads, a.malloc("unsharded gradients", n*a.job.State.SummedBytes, memory.Gradients))
 		}
 	}
 }

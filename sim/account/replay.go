@@ -18,7 +18,6 @@ type replay struct {
 	stage     int
 	outside   [memory.NumKinds]int64
 	alloc     *memory.Allocator
-	state     job.StateLayout
 	owned     []int64 // elements of the optimizer's tensors
 	live      map[liveKey][]memory.Ref
 	kept      map[string]bool        // tensors that stay, by name
@@ -67,7 +66,7 @@ func newReplay(j *job.Job, stage int, capacity int64, more ...func(*memory.Confi
 		set(&device)
 	}
 	a := &replay{
-		job: j, stage: stage, state: j.Config.StateLayout(),
+		job: j, stage: stage,
 		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
 		alloc: memory.New(device), unsharded: make([]gathered, len(j.Stages[stage].Chunks)),
 	}

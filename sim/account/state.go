@@ -23,10 +23,10 @@ const deepspeedBucket = 500_000_000
 func (a *replay) start() {
 	for _, chunk := range a.job.Stages[a.stage].Chunks {
 		a.frozen(chunk)
-		switch a.state {
+		switch a.job.State.Layout {
 		case job.ShardedLayout:
 			a.startSharded(chunk)
-		case job.DeepspeedLayout:
+		case job.DeepSpeedLayout:
 			a.startDeepSpeed(chunk)
 		case job.MegatronLayout:
 			a.startMegatron(chunk)
@@ -34,7 +34,7 @@ func (a *replay) start() {
 			a.startPlain(chunk)
 		}
 	}
-	if a.state == job.DeepspeedLayout {
+	if a.job.State.Layout == job.DeepSpeedLayout {
 		a.optimizerStates() // made by a step over zeros
 	}
 	a.workspace()
@@ -45,11 +45,11 @@ func (a *replay) start() {
 // unit in the format in which they are gathered.
 func (a *replay) frozen(chunk *code.Chunk) {
 	list, shards := chunk.Model.Frozen, int64(1)
-	if a.state == job.ShardedLayout {
+	if a.job.State.Layout == job.ShardedLayout {
 		shards = a.job.Config.Shards()
 		list = a.job.DP.Gathers(chunk.Model)
 		for i, n := range a.job.DP.Units(chunk.Model) {
-			list[i] -= n * a.job.DP.ParamBytes
+			list[i] -= n * a.job.State.ReadBytes
 		}
 	}
 	for _, bytes := range list {
@@ -77,7 +77,7 @@ func (a *replay) weights(chunk *code.Chunk) []memory.Ref {
 	}
 	for range copies {
 		for i, n := range list {
-			out[i] = a.malloc("weights", n*a.job.DP.ParamBytes, memory.Weights)
+			out[i] = a.malloc("weights", n*a.job.State.Weights.Bytes, memory.Weights)
 		}
 	}
 	return out
@@ -108,21 +108,21 @@ func (a *replay) own(chunk *code.Chunk) (pieces []int64) {
 // masters allocates fp32 copies of the given pieces, each made from a copy in
 // the parameters' format.
 func (a *replay) masters(pieces []int64) {
+	s := &a.job.State
+	if s.Master.Bytes == 0 {
+		return
+	}
 	for _, n := range pieces {
-		if a.job.Optimizer.Master > 0 {
-			part := a.malloc("cloned weights", n*a.job.DP.ParamBytes, memory.Temporaries)
-			a.malloc("master weights", n*a.job.Optimizer.Master, memory.Optimizer)
-			a.free(&part)
-		}
+		part := a.malloc("cloned weights", n*s.Weights.Bytes, memory.Temporaries)
+		a.malloc("master weights", n*s.Master.Bytes, memory.Optimizer)
+		a.free(&part)
 	}
 }
 
 func (a *replay) startPlain(chunk *code.Chunk) {
 	a.weights(chunk)
-	if a.job.DP.Ranks > 1 {
-		for n := chunk.Model.Parameters() * a.job.DP.GradBytes; n > 0; n -= ddpBucket {
-			a.malloc("gradient buckets", min(n, ddpBucket), memory.Gradients)
-		}
+	for n := chunk.Model.Parameters() * a.job.State.GradientCopies.Bytes; n > 0; n -= ddpBucket {
+		a.malloc("gradient buckets", min(n, ddpBucket), memory.Gradients)
 	}
 	a.masters(a.own(chunk))
 }
@@ -131,13 +131,13 @@ func (a *replay) startPlain(chunk *code.Chunk) {
 const ddpBucket = 25 << 20
 
 func (a *replay) startMegatron(chunk *code.Chunk) {
-	refs := a.weights(chunk)
+	refs, s := a.weights(chunk), &a.job.State
 	for _, d := range a.job.GradientGroups() { // a pair of buffers each
 		n := d.Parameters(chunk.Model)
 		if d.Zero >= 1 { // the weights move
-			a.malloc("weights", n*d.ParamBytes, memory.Weights)
+			a.malloc("weights", n*s.Weights.Bytes, memory.Weights)
 		}
-		a.malloc("gradients", n*d.GradBytes, memory.Gradients)
+		a.malloc("gradients", n*s.Gradients.Bytes, memory.Gradients)
 	}
 	if a.job.DP.Zero >= 1 {
 		a.freeAll(refs)
@@ -146,26 +146,30 @@ func (a *replay) startMegatron(chunk *code.Chunk) {
 }
 
 func (a *replay) startDeepSpeed(chunk *code.Chunk) {
-	n := chunk.Model.Parameters()
+	n, s := chunk.Model.Parameters(), &a.job.State
 	refs := a.weights(chunk)
-	if a.job.SplitGrads() { // flattened from clones
+	if a.splitGradients() { // flattened from clones
 		refs = append(refs, a.weights(chunk)...)
 	}
-	a.malloc("weights", n*a.job.DP.ParamBytes, memory.Weights)
+	a.malloc("weights", n*s.Weights.Bytes, memory.Weights)
 	a.freeAll(refs)
 	part := a.job.DP.Owned(n)
 	a.owned = append(a.owned, part)
-	a.malloc("master weights", part*a.job.Optimizer.Master, memory.Optimizer)
-	if a.job.SplitGrads() {
-		a.malloc("fp32 gradients", n*a.job.DP.GradBytes, memory.Gradients)
+	a.malloc("master weights", part*s.Master.Bytes, memory.Optimizer)
+	if a.splitGradients() {
+		a.malloc("fp32 gradients", n*s.Gradients.Bytes, memory.Gradients)
 	}
 }
+
+// splitGradients reports whether DeepSpeed's backwards write gradients in the
+// weights' format beside those that add up in another.
+func (a *replay) splitGradients() bool { return a.job.State.GradientCopies.Bytes > 0 }
 
 func (a *replay) startSharded(chunk *code.Chunk) {
 	for _, n := range a.job.DP.Units(chunk.Model) {
 		if n > 0 {
 			n = (n + a.job.Config.Shards() - 1) / a.job.Config.Shards()
-			a.malloc("weight shards", 4*n, memory.Weights)
+			a.malloc("weight shards", n*a.job.State.Weights.Bytes, memory.Weights)
 			a.owned = append(a.owned, n)
 		}
 	}
@@ -177,17 +181,19 @@ func (a *replay) beforeBackward(kind trace.Kind) {
 		return
 	}
 	a.grads = true
-	bytes := a.job.DP.GradBytes
-	switch a.state {
+	bytes := a.job.State.Gradients.Bytes
+	switch a.job.State.Layout {
 	case job.MegatronLayout:
 		return
 	case job.ShardedLayout:
 		for _, n := range a.owned {
-			a.malloc("gradient shards", 4*n, memory.Gradients)
+			a.malloc("gradient shards", n*bytes, memory.Gradients)
 		}
 		return
-	case job.DeepspeedLayout:
-		bytes = a.job.DP.ParamBytes
+	case job.DeepSpeedLayout:
+		if a.splitGradients() {
+			bytes = a.job.State.GradientCopies.Bytes
+		}
 	}
 	for _, chunk := range a.job.Stages[a.stage].Chunks {
 		for _, n := range chunk.Parameters() {
@@ -199,10 +205,10 @@ func (a *replay) beforeBackward(kind trace.Kind) {
 // afterBackward is what a framework does with the gradients of a micro-batch:
 // DeepSpeed casts each to fp32 before it adds it.
 func (a *replay) afterBackward(kind trace.Kind) {
-	if a.state != job.DeepspeedLayout || !a.job.SplitGrads() || !isBackward(kind) {
+	if a.job.State.Layout != job.DeepSpeedLayout || !a.splitGradients() || !isBackward(kind) {
 		return
 	}
-	a.passing("cast gradients", a.largestWeight()*a.job.DP.GradBytes)
+	a.passing("cast gradients", a.largestWeight()*a.job.State.Gradients.Bytes)
 }
 
 // largestWeight returns the elements of the stage's largest parameter.

@@ -12,19 +12,18 @@ func (a *replay) update() {
 	hold := func(what string, bytes int64) {
 		passing = append(passing, a.malloc(what, bytes, memory.Temporaries))
 	}
-	switch a.state {
+	s := &a.job.State
+	switch s.Layout {
 	case job.MegatronLayout:
-		if a.copiesGrads() {
-			for _, n := range a.owned {
-				hold("fp32 gradients", 4*n)
-			}
+		for _, n := range a.owned {
+			hold("fp32 gradients", n*s.MainGradients.Bytes)
 		}
 		a.optimizerStates()
-	case job.DeepspeedLayout:
+	case job.DeepSpeedLayout:
 		a.updateDeepSpeed(hold)
 	default:
 		a.optimizerStates()
-		if a.job.Optimizer.States >= 8 { // the foreach step's square roots of the variances
+		if s.Moments.Bytes >= 8 { // the foreach step's square roots of the variances
 			for _, n := range a.owned {
 				hold("foreach temporaries", 4*n)
 			}
@@ -34,28 +33,24 @@ func (a *replay) update() {
 	a.freeAll(passing)
 }
 
-// copiesGrads reports whether gradients are cast to fp32 for the step: where
-// they are kept in 16 bits beside fp32 masters.
-func (a *replay) copiesGrads() bool { return a.job.Optimizer.Master > 0 && a.job.DP.GradBytes < 4 }
-
 // updateDeepSpeed reduces through a bucket; 16-bit gradients of the partition
 // are collected, measured in double precision one by one, flattened and cast,
 // and the parameters are gathered through a bucket.
 func (a *replay) updateDeepSpeed(hold func(string, int64)) {
-	s := &a.job.Stages[a.stage]
-	if a.job.DP.Ranks > 1 && !a.job.SplitGrads() {
-		a.passing("reduce bucket", deepspeedBucket*a.job.DP.GradBytes)
+	s := &a.job.State
+	if a.job.DP.Ranks > 1 && !a.splitGradients() {
+		a.passing("reduce bucket", deepspeedBucket*s.Gradients.Bytes)
 	}
-	if a.copiesGrads() {
+	if s.MainGradients.Bytes > 0 {
 		for _, n := range a.owned {
-			hold("partition of the gradients", n*a.job.DP.GradBytes)
+			hold("partition of the gradients", n*s.Gradients.Bytes)
 			a.passing("float64 gradient", 8*min(n, a.largestWeight())) // for its norm
-			hold("flattened gradients", n*a.job.DP.GradBytes)
-			hold("fp32 gradients", 4*n)
+			hold("flattened gradients", n*s.Gradients.Bytes)
+			hold("fp32 gradients", n*s.MainGradients.Bytes)
 		}
 	}
 	if a.job.DP.Ranks > 1 {
-		a.passing("gather bucket", min(deepspeedBucket, s.TrainedParameters)*a.job.DP.ParamBytes)
+		a.passing("gather bucket", min(deepspeedBucket, a.job.Stages[a.stage].TrainedParameters)*s.Weights.Bytes)
 	}
 }
 
@@ -67,8 +62,8 @@ func (a *replay) optimizerStates() {
 	}
 	a.states = true
 	for _, n := range a.owned {
-		bytes := n * a.job.Optimizer.States
-		if bytes > 0 && a.job.Optimizer.Moments == 2 {
+		bytes := n * a.job.State.Moments.Bytes
+		if bytes > 0 && a.job.State.MomentTensors == 2 {
 			a.malloc("optimizer states", bytes/2, memory.Optimizer)
 			bytes -= bytes / 2
 		}

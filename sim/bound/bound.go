@@ -57,7 +57,7 @@ func jobMemory(j *job.Job) int64 {
 				live -= saved[a.Chunk]
 			}
 		}
-		most = max(most, fullBytes(j.Config, j.Optimizer, j.DP.ParamBytes, j.DP.GradBytes, s.TrainedParameters, s.OwnedParameters, peak)+int64(j.Config.GPU.ContextBytes))
+		most = max(most, leastBytes(j.Config, &j.State, s.TrainedParameters, s.OwnedParameters, peak)+int64(j.Config.GPU.ContextBytes))
 	}
 	return most
 }
@@ -73,18 +73,16 @@ func keptBytes(chunk *model.Chunk) int64 {
 	return sum
 }
 
-// fullBytes is the least peak of a rank that keeps activations alive beside what
-// its parameters take from the second step on. Only Megatron's gradients are
-// there before the step's first backward. FSDP keeps fp32 shards of weights and
-// gradients and no further copy.
-func fullBytes(c *job.Config, opt job.Optimizer, paramBytes, gradBytes, parameters, own, activations int64) int64 {
-	layout := c.StateLayout()
-	if layout == job.ShardedLayout {
-		n := parameters / c.Shards()
-		return n*(4+opt.States) + max(4*n, activations)
+// leastBytes is the least peak of a rank that keeps activations alive beside what
+// its parameters, of which it owns some, take from the second step on. Only
+// Megatron's gradients are there before the step's first backward.
+func leastBytes(c *job.Config, s *job.State, parameters, owned, activations int64) int64 {
+	if s.Layout == job.ShardedLayout {
+		owned = parameters / c.Shards()
 	}
-	held, gradients := parameters*paramBytes+own*(opt.Master+opt.States), parameters*gradBytes
-	if layout == job.MegatronLayout {
+	held := s.Weights.Of(parameters, owned) + s.Master.Of(parameters, owned) + s.Moments.Of(parameters, owned)
+	gradients := s.Gradients.Of(parameters, owned)
+	if s.Layout == job.MegatronLayout {
 		return held + gradients + activations
 	}
 	return held + max(gradients, activations)

@@ -105,7 +105,8 @@ func (b *Bounder) bound(c *job.Config) (Bound, error) {
 	dp := c.GradientGroup(spec)
 	experts := dp.OfExperts(c)
 	kind := b.kind(c.Schedule.Kind)
-	return Bound{Time: stepBound(c, kind, at), Memory: memoryBound(c, kind, &dp, &experts, opt, at)}, nil
+	state := c.State(spec, opt, dp.Ranks)
+	return Bound{Time: stepBound(c, kind, at), Memory: memoryBound(c, kind, &state, &dp, &experts, at)}, nil
 }
 
 // kind returns a schedule's own name.
@@ -316,7 +317,9 @@ func inFlight(c *job.Config, kind string, rank int) int64 {
 
 // memoryBound is the fullest rank's weights, gradients, optimizer states and
 // activations, without temporaries, communicators and fragmentation.
-func memoryBound(c *job.Config, kind string, dp, experts *job.GradientGroup, opt job.Optimizer, at []chunkCost) int64 {
+func memoryBound(
+	c *job.Config, kind string, state *job.State, dp, experts *job.GradientGroup, at []chunkCost,
+) int64 {
 	pp := c.Parallel.PP
 	if loop, _ := placementOf(kind); !loop {
 		return 0
@@ -333,11 +336,11 @@ func memoryBound(c *job.Config, kind string, dp, experts *job.GradientGroup, opt
 		if len(at) > pp { // the first micro-batch's backward begins when it is through all chunks
 			activations = saved
 		}
-		own := parameters
+		owned := parameters
 		if dp.Zero >= 1 {
-			own = (parameters-apart)/dp.Ranks + apart/experts.Ranks
+			owned = (parameters-apart)/dp.Ranks + apart/experts.Ranks
 		}
-		most = max(most, fullBytes(c, opt, dp.ParamBytes, dp.GradBytes, parameters, own, activations))
+		most = max(most, leastBytes(c, state, parameters, owned, activations))
 	}
 	return most + int64(c.GPU.ContextBytes)
 }

@@ -11,6 +11,5 @@
 //   - pair.go: two blocks that overlap become one
 //   - emitter.go: operators become the instructions of a block
 //   - compiler.go: times of kernels, numbers of collectives and names
-//   - hostcosts.go: what the CPU side of a rank spends
 //   - instr.go: instructions and blocks
 package code

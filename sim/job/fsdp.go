@@ -85,7 +85,7 @@ func (d *GradientGroup) scatterHook(chunk *model.Chunk) code.Hook {
 // over the ranks that hold it.
 func (d *GradientGroup) copiesComm(elements int64) model.Comm {
 	n := (elements + d.Ranks - 1) / d.Ranks
-	return model.Comm{Group: model.Copies, Collective: model.AllReduce, Bytes: n * d.GradBytes}
+	return model.Comm{Group: model.Copies, Collective: model.AllReduce, Bytes: n * d.gradBytes}
 }
 
 // gatherOrder lists the units with parameters in the order of first use.

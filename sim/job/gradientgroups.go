@@ -3,7 +3,6 @@ package job
 import (
 	"slices"
 
-	"trainsim/sim/gpu"
 	"trainsim/sim/model"
 )
 
@@ -15,8 +14,8 @@ type GradientGroup struct {
 	Ranks       int64 // of a data-parallel group, context parallel folded in
 	copies      bool  // other groups hold the same: hybrid FSDP
 	Zero        int
-	GradBytes   int64 // a parameter's gradient on the wire
-	ParamBytes  int64 // a parameter in memory
+	gradBytes   int64 // a parameter's gradient on the wire
+	paramBytes  int64 // a parameter in memory
 	wireBytes   int64 // and on the wire
 	overlapGrad bool
 	overlapGet  bool
@@ -27,10 +26,10 @@ type GradientGroup struct {
 func (c *Config) GradientGroup(s *model.Spec) GradientGroup {
 	d := GradientGroup{
 		Group: model.Replicated.Group(), Ranks: c.Shards(), copies: c.hybrid(), Zero: c.Parallel.ZeRO,
-		GradBytes: s.GradDtype.Bytes(), ParamBytes: parameterBytes(s),
+		gradBytes: s.GradDtype.Bytes(), paramBytes: parameterBytes(s),
 		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
 	}
-	if d.wireBytes = d.ParamBytes; s.FP8Weights {
+	if d.wireBytes = d.paramBytes; s.FP8Weights {
 		d.wireBytes = 1 // embedding, head and norms, which stay in 16 bits, are counted alike
 	}
 	d.setBucket(int64(c.Parallel.GradBucket))
@@ -41,7 +40,7 @@ func (c *Config) GradientGroup(s *model.Spec) GradientGroup {
 // million parameters a bucket, and a million for each replica, so that each
 // one's shard stays large.
 func (d *GradientGroup) setBucket(bytes int64) {
-	d.bucket = bytes / d.GradBytes
+	d.bucket = bytes / d.gradBytes
 	if d.bucket == 0 {
 		d.bucket = max(40_000_000, 1_000_000*d.Ranks)
 	}
@@ -87,18 +86,9 @@ func (j *Job) GradientGroups() []*GradientGroup {
 	return []*GradientGroup{&j.DP}
 }
 
-// parameterBytes is the size of a model parameter in memory. One in FP8 is there
-// by rows and by columns.
-func parameterBytes(s *model.Spec) int64 {
-	if s.Precision == gpu.FP8 {
-		return 2
-	}
-	return s.Precision.Bytes()
-}
-
 // gradComm is the collective that sums elements' gradients over the replicas.
 func (d *GradientGroup) gradComm(elements int64) model.Comm {
-	c := model.Comm{Group: d.Group, Collective: model.AllReduce, Bytes: elements * d.GradBytes}
+	c := model.Comm{Group: d.Group, Collective: model.AllReduce, Bytes: elements * d.gradBytes}
 	if d.Zero >= 1 {
 		c.Collective = model.ReduceScatter
 	}
@@ -147,7 +137,7 @@ func (d *GradientGroup) Gathers(chunk *model.Chunk) []int64 {
 	out := make([]int64, chunk.Run.Layers+2)
 	for i := range chunk.Forward {
 		if op := &chunk.Forward[i]; op.Kind == model.ParamsNeeded && op.Phase == model.Forward {
-			out[op.Unit] = d.elements(op)*d.ParamBytes + op.Frozen
+			out[op.Unit] = d.elements(op)*d.paramBytes + op.Frozen
 		}
 	}
 	return out

@@ -27,6 +27,7 @@ type Job struct {
 	DP        GradientGroup
 	ExpertDP  GradientGroup // of experts, where they are apart
 	Optimizer Optimizer
+	State     State // of a parameter
 	Compiler  *code.Compiler
 	runs      []model.Run // layers of each global stage
 	chunks    map[model.Run]*code.Chunk
@@ -143,6 +144,7 @@ func (j *Job) placeLayers() (err error) {
 	j.DP.Ranks = j.Config.Shards() * pipes
 	j.ExpertDP = j.DP.OfExperts(j.Config)
 	j.ExpertDP.Ranks *= pipes
+	j.State = j.Config.State(j.Spec, j.Optimizer, j.DP.Ranks)
 	if j.Layers, err = j.splitLayers(j.Program.Stages()); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 // last micro-batch.
 func (j *Job) stepBlocks(s *Stage) (begin, end *code.Block) {
 	b := j.Compiler.Emitter(trace.Optimizer)
-	b.MemoryKernel("zero_grad", gpu.Copy, 0, s.TrainedParameters*j.DP.GradBytes)
+	b.MemoryKernel("zero_grad", gpu.Copy, 0, s.TrainedParameters*j.DP.gradBytes)
 	for i, d := range j.GradientGroups() {
 		if d.overlapGet && d.Ranks > 1 {
 			for _, n := range s.gathers[i] {
@@ -64,14 +64,14 @@ func (j *Job) reduceGrads(e *code.Emitter, s *Stage) {
 		}
 	}
 	if s.tiedParameters > 0 {
-		c := model.Comm{Group: model.Embedding, Collective: model.AllReduce, Bytes: s.tiedParameters * j.DP.GradBytes}
+		c := model.Comm{Group: model.Embedding, Collective: model.AllReduce, Bytes: s.tiedParameters * j.DP.gradBytes}
 		e.RunCollective("embedding_all_reduce", c)
 	}
 }
 
 // average divides gradients by the replicas before they are summed.
 func average(e *code.Emitter, d *GradientGroup, elements int64) {
-	e.MemoryKernel("average_grads", gpu.Elementwise, elements*d.GradBytes, elements*d.GradBytes)
+	e.MemoryKernel("average_grads", gpu.Elementwise, elements*d.gradBytes, elements*d.gradBytes)
 }
 
 // gradNorm finds the norm of all gradients and clips; the host reads the norm,
@@ -79,9 +79,9 @@ func average(e *code.Emitter, d *GradientGroup, elements int64) {
 func (j *Job) gradNorm(e *code.Emitter, s *Stage) {
 	n := s.OwnedParameters
 	if j.Spec.Precision == gpu.FP16 { // the check for overflow under loss scaling
-		e.MemoryKernel("unscale", gpu.Optimizer, n*j.DP.GradBytes, n*j.DP.GradBytes)
+		e.MemoryKernel("unscale", gpu.Optimizer, n*j.DP.gradBytes, n*j.DP.gradBytes)
 	}
-	e.MemoryKernel("grad_norm", gpu.Reduction, n*j.DP.GradBytes, 0)
+	e.MemoryKernel("grad_norm", gpu.Reduction, n*j.DP.gradBytes, 0)
 	if j.Config.Schedule.NoBarrier {
 		return
 	}
@@ -90,7 +90,7 @@ func (j *Job) gradNorm(e *code.Emitter, s *Stage) {
 		e.RunCollective("grad_norm_all_reduce", c)
 	}
 	e.SyncHost("grad_norm_read")
-	e.MemoryKernel("clip", gpu.Optimizer, n*j.DP.GradBytes, n*j.DP.GradBytes)
+	e.MemoryKernel("clip", gpu.Optimizer, n*j.DP.gradBytes, n*j.DP.gradBytes)
 }
 
 // update is the optimizer's step over the parameters that this rank owns.
@@ -99,12 +99,12 @@ func (j *Job) update(e *code.Emitter, s *Stage) {
 	state := j.Optimizer.States
 	weights := j.Optimizer.Master
 	if weights == 0 {
-		weights = j.DP.ParamBytes
+		weights = j.DP.paramBytes
 	}
-	read := n * (j.DP.GradBytes + weights + state)
+	read := n * (j.DP.gradBytes + weights + state)
 	write := n * (weights + state)
 	e.MemoryKernel("optimizer", gpu.Optimizer, read, write)
 	if j.Optimizer.Master > 0 {
-		e.MemoryKernel("copy_params", gpu.Copy, n*j.Optimizer.Master, n*j.DP.ParamBytes)
+		e.MemoryKernel("copy_params", gpu.Copy, n*j.Optimizer.Master, n*j.DP.paramBytes)
 	}
 }

@@ -8,11 +8,12 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 )
 
 func balanced(t *testing.T, how string) (*job.Job, *step.Result) {
-	c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", 8)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", 8)
 	c.Model.Layers, c.Model.Vocab = 24, 128000
 	c.Schedule.FirstLastLayers = how
 	res := run(t, c, step.Options{})

@@ -8,6 +8,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
@@ -15,8 +16,8 @@ import (
 
 // TestLaunchBlocking: without run-ahead every operator shows its launch.
 func TestLaunchBlocking(t *testing.T) {
-	c := small(t, job.Parallel{TP: 2, PP: 1, DP: 1}, "1f1b", 2)
-	setFramework(t, c, "cuda-graphs") // next to nothing on the host itself
+	c := jobtest.Small(t, job.Parallel{TP: 2, PP: 1, DP: 1}, "1f1b", 2)
+	jobtest.SetFramework(t, c, "cuda-graphs") // next to nothing on the host itself
 	free := run(t, c, step.Options{})
 	c.Host.LaunchBlocking = true
 	blocked := run(t, c, step.Options{})
@@ -29,9 +30,9 @@ func TestLaunchBlocking(t *testing.T) {
 // collect it on arrival, except under sequence parallelism.
 func TestScatterGather(t *testing.T) {
 	bytes := func(framework string, sp bool) (handOff, gathered int64) {
-		c := small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
-		c.GPU = device(t, "a100-sxm4-80gb")
-		setFramework(t, c, framework)
+		c := jobtest.Small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
+		c.GPU = jobtest.Device(t, "a100-sxm4-80gb")
+		jobtest.SetFramework(t, c, framework)
 		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
 		chunk := j.Spec.Build(model.Run{Layers: 1})
@@ -55,11 +56,11 @@ func TestScatterGather(t *testing.T) {
 
 // TestHandOver: a blocking collective costs the GPU two changes of stream.
 func TestHandOver(t *testing.T) {
-	c := small(t, job.Parallel{TP: 8, PP: 1, DP: 1}, "1f1b", 1)
+	c := jobtest.Small(t, job.Parallel{TP: 8, PP: 1, DP: 1}, "1f1b", 1)
 	c.NCCL.Model = "free"
-	setFramework(t, c, "none")
+	jobtest.SetFramework(t, c, "none")
 	without := run(t, c, step.Options{})
-	setFramework(t, c, "eager")
+	jobtest.SetFramework(t, c, "eager")
 	with := run(t, c, step.Options{})
 	assert.Zero(t, without.Stages[0].Comm[trace.TP])
 	assert.Greater(t, with.Stages[0].Comm[trace.TP], 16*12*sim.Microsecond, "two a layer in the forward alone")
@@ -67,7 +68,7 @@ func TestHandOver(t *testing.T) {
 
 // TestAmaxGroup: all ranks of a stage share FP8's scales.
 func TestAmaxGroup(t *testing.T) {
-	c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 2)
+	c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 2)
 	c.Training.Precision = "fp8"
 	res := run(t, c, step.Options{})
 	n := int64(0)
@@ -83,7 +84,7 @@ func TestAmaxGroup(t *testing.T) {
 // TestAmaxOfOne: a stage of one rank has nobody to share its scales with.
 func TestAmaxOfOne(t *testing.T) {
 	for kind, chunks := range map[string]int{"1f1b": 1, "dualpipev": 2} {
-		c := small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 4)
+		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 4)
 		c.Schedule.Kind, c.Schedule.VirtualStages = kind, chunks
 		c.Training.Precision = "fp8"
 		for _, total := range run(t, c, step.Options{}).Comms {
@@ -95,9 +96,9 @@ func TestAmaxOfOne(t *testing.T) {
 // TestArrival: the gap behind a layer's collective grows with its ranks.
 func TestArrival(t *testing.T) {
 	exposed := func(tp int) sim.Time {
-		c := small(t, job.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
+		c := jobtest.Small(t, job.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)
 		c.NCCL.Model = "free"
-		setFramework(t, c, "eager")
+		jobtest.SetFramework(t, c, "eager")
 		return run(t, c, step.Options{}).Stages[0].Comm[trace.TP]
 	}
 	assert.Greater(t, exposed(8), exposed(2))

@@ -10,6 +10,7 @@ import (
 	"trainsim/memory"
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -31,7 +32,7 @@ func TestBubbleOfEqualStages(t *testing.T) {
 		for _, p := range []int{1, 2, 4, 8} {
 			for _, m := range []int{1, 4, 8, 32} {
 				t.Run(fmt.Sprintf("%s/p%d/m%d", kind, p, m), func(t *testing.T) {
-					res := run(t, bare(small(t, job.Parallel{TP: 1, PP: p, DP: 1}, kind, m)), step.Options{})
+					res := run(t, jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: p, DP: 1}, kind, m)), step.Options{})
 					for _, s := range res.Stages {
 						assert.Equal(t, work(s)*sim.Time(p-1), idle(s)*sim.Time(m))
 					}
@@ -44,7 +45,7 @@ func TestBubbleOfEqualStages(t *testing.T) {
 // Interleaving v virtual stages divides the bubble by v: (p-1)/(v m) of ideal.
 func TestBubbleOfInterleavedStages(t *testing.T) {
 	for _, v := range []int{2, 4} {
-		c := bare(small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "interleaved", 8))
+		c := jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "interleaved", 8))
 		c.Schedule.VirtualStages = v
 		res := run(t, c, step.Options{})
 		for _, s := range res.Stages {
@@ -66,7 +67,7 @@ func TestActivationsInFlight(t *testing.T) {
 
 // activations returns the largest activation counter of each of four stages.
 func activations(t *testing.T, kind string, m int) []int64 {
-	res := run(t, bare(small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, kind, m)), step.Options{})
+	res := run(t, jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, kind, m)), step.Options{})
 	most := make([]int64, 4)
 	for _, s := range res.Recording.Samples() {
 		if c := res.Recording.Counters[s.Counter]; c.Name == memory.Activations.String() {
@@ -78,7 +79,7 @@ func activations(t *testing.T, kind string, m int) []int64 {
 
 // One micro-batch keeps three of four stages idle at any time.
 func TestOneMicrobatch(t *testing.T) {
-	res := run(t, bare(small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "gpipe", 1)), step.Options{})
+	res := run(t, jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "gpipe", 1)), step.Options{})
 	require.Len(t, res.Stages, 4)
 	for _, s := range res.Stages {
 		assert.Equal(t, 3*work(s), idle(s))
@@ -89,7 +90,7 @@ func TestOneMicrobatch(t *testing.T) {
 // is its work, its updates and, on the slowest stages, nothing else.
 func TestAsynchronousSchedulesHaveNoBubble(t *testing.T) {
 	for _, kind := range []string{"pipedream", "pipedream-2bw"} {
-		res := run(t, bare(small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, kind, 8)), step.Options{})
+		res := run(t, jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, kind, 8)), step.Options{})
 		for s, b := range res.Stages {
 			assert.LessOrEqual(t, idle(b)*200, res.StepTime, "%s stage %d", kind, s)
 		}
@@ -99,7 +100,7 @@ func TestAsynchronousSchedulesHaveNoBubble(t *testing.T) {
 // Overlapped pairs hide the collectives of one half behind the other half.
 func TestPairsHideCommunication(t *testing.T) {
 	exposed := func(kind string) sim.Time {
-		c := small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: true}, kind, 8)
+		c := jobtest.Small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: true}, kind, 8)
 		c.Schedule.VirtualStages = 0
 		return run(t, c, step.Options{}).Stages[0].Comm[trace.TP]
 	}

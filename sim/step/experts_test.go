@@ -12,6 +12,7 @@ import (
 	"trainsim/sim/account"
 	"trainsim/sim/bound"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -116,7 +117,7 @@ func TestExpertCoordinates(t *testing.T) {
 // what a rank saves is their share, to the byte.
 func TestExpertParallelismDividesExperts(t *testing.T) {
 	weights := func(ep int) (parameters int64, mem account.RankMemory) {
-		c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: ep}, "1f1b", 1)
+		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: ep}, "1f1b", 1)
 		c.Model.Experts, c.Model.ExpertsPerToken, c.Model.ExpertFFN, c.Model.LinearBias = 8, 2, 2048, false
 		j, err := job.Build(c, account.Peaks)
 		require.NoError(t, err)
@@ -140,7 +141,7 @@ func accountOf(t *testing.T, j *job.Job) account.RankMemory {
 // A mixture with one expert that every token goes to, on one rank, is the dense
 // model: the same products, in a step longer only by routing and permutation.
 func TestOneExpertIsTheDenseModel(t *testing.T) {
-	dense := small(t, job.Parallel{TP: 1, PP: 2, DP: 4}, "1f1b", 4)
+	dense := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 4}, "1f1b", 4)
 	dense.Model.LinearBias = false
 	mixed := *dense
 	mixed.Model.Experts, mixed.Model.ExpertsPerToken, mixed.Model.ExpertCapacity = 1, 1, 1
@@ -157,7 +158,7 @@ func TestOneExpertIsTheDenseModel(t *testing.T) {
 // What the ranks trade: each token's row once for each of its experts, there
 // and back, forward and backward, in every layer with experts.
 func TestTradedBytes(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: 8}, "1f1b", 3)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: 8}, "1f1b", 3)
 	c.Model.Experts, c.Model.ExpertsPerToken, c.Model.DenseLayers, c.Model.LinearBias = 16, 2, 2, false
 	res := run(t, c, step.Options{})
 	const tokens, hidden, top, layers, microbatches = 1024, 1024, 2, 6, 3

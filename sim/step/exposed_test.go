@@ -10,6 +10,7 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -26,11 +27,11 @@ func exposedConfig(t *testing.T, r *rand.Rand) *job.Config {
 		c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 2 + r.IntN(3)}
 		c.Schedule.MicrobatchSize = 1 + r.IntN(2)
 	case 2:
-		c = small(t, job.Parallel{TP: 2, PP: 1, DP: 8, ZeRO: 2 + r.IntN(2)}, "1f1b", 2)
-		setFramework(t, c, "eager")
+		c = jobtest.Small(t, job.Parallel{TP: 2, PP: 1, DP: 8, ZeRO: 2 + r.IntN(2)}, "1f1b", 2)
+		jobtest.SetFramework(t, c, "eager")
 		c.Faults.GPUs = []string{fmt.Sprintf("%d=0.7", r.IntN(16))}
 	case 3:
-		c = small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, []string{"pipedream", "pipedream-2bw"}[r.IntN(2)], 8)
+		c = jobtest.Small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, []string{"pipedream", "pipedream-2bw"}[r.IntN(2)], 8)
 	case 4:
 		c.Schedule.NoBarrier = c.Parallel.PP > 1
 	}

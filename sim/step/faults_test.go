@@ -9,12 +9,13 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
 
 func TestSlowGPUSlowsTheStepAndIsToldApart(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", 8)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", 8)
 	healthy := run(t, c, step.Options{})
 	c.Faults.GPUs = []string{"2=0.5"}
 	res := run(t, c, step.Options{})
@@ -26,7 +27,7 @@ func TestSlowGPUSlowsTheStepAndIsToldApart(t *testing.T) {
 }
 
 func TestSlowLinkSlowsOnlyWhatCrossesIt(t *testing.T) {
-	c := small(t, job.Parallel{TP: 8, PP: 2, DP: 1, SequenceParallel: true}, "1f1b", 8)
+	c := jobtest.Small(t, job.Parallel{TP: 8, PP: 2, DP: 1, SequenceParallel: true}, "1f1b", 8)
 	healthy := run(t, c, step.Options{})
 	c.Faults.Links = []string{"node1/gpu3/nvlink/=0.1"}
 	res := run(t, c, step.Options{})
@@ -36,14 +37,14 @@ func TestSlowLinkSlowsOnlyWhatCrossesIt(t *testing.T) {
 }
 
 func TestFaultsFromATimeOn(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 8)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 8)
 	healthy := run(t, c, step.Options{})
 	c.Faults.GPUs = []string{"0=0.5@1000s"}
 	assert.Equal(t, healthy.StepTime, run(t, c, step.Options{}).StepTime)
 }
 
 func TestJitterIsSeeded(t *testing.T) {
-	c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 8)
+	c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 2}, "1f1b", 8)
 	c.Faults.Jitter = 0.05
 	a, b := run(t, c, step.Options{}), run(t, c, step.Options{})
 	assert.Equal(t, a.StepTime, b.StepTime)
@@ -59,7 +60,7 @@ func TestBadFaults(t *testing.T) {
 	} {
 		assert.Error(t, f.Validate(4), "%+v", f)
 	}
-	c := small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 2)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 1}, "1f1b", 2)
 	c.Faults.Links = []string{"node0/gpu0/nvlink/sideways=0.5"}
 	_, err := step.Run(context.Background(), c, step.Options{})
 	require.ErrorContains(t, err, "node0/gpu0/nvlink/")
@@ -70,7 +71,7 @@ func TestBadFaults(t *testing.T) {
 // than 1F1B's by what the barrier costs.
 func TestNoBarrier(t *testing.T) {
 	span := func(kind string, free bool) sim.Time {
-		c := bare(small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, kind, 12))
+		c := jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, kind, 12))
 		c.Schedule.NoBarrier = free
 		res := run(t, c, step.Options{})
 		for s, b := range res.Stages {

@@ -9,6 +9,7 @@ import (
 	"trainsim/memory"
 	"trainsim/sim/account"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 )
 
 // What is explained of the activations adds up to those of the account, also
@@ -20,7 +21,7 @@ func TestExplainedActivationsAddUp(t *testing.T) {
 		chunks          int
 	}{{"1f1b", "none", 1}, {"gpipe", "none", 1}, {"interleaved", "none", 2}, {"zb-h1", "none", 1}, {"zb-h1", "full", 1}, {"zb-v", "none", 2}, {"dualpipev", "none", 2}} {
 		t.Run(s.kind+" "+s.recompute, func(t *testing.T) {
-			c := small(t, job.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
+			c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
 			c.Schedule.VirtualStages, c.Training.Recompute = s.chunks, s.recompute
 			c.Model.Bare, c.Schedule.MicrobatchSize = true, 4
 			j, err := job.Build(c, account.Peaks)

@@ -11,6 +11,7 @@ import (
 	"trainsim/interconnect"
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -69,7 +70,7 @@ func TestFoldedRunsMatch(t *testing.T) {
 
 // What breaks the symmetry unfolds what it concerns and no more.
 func TestFoldingKeepsApartWhatDiffers(t *testing.T) {
-	c := small(t, job.Parallel{TP: 2, PP: 2, DP: 8}, "1f1b", 4)
+	c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 8}, "1f1b", 4)
 	assert.Equal(t, 2, run(t, c, step.Options{Fold: true}).RanksSimulated)
 	c.Faults.GPUs = []string{"3=0.5"}
 	slow := run(t, c, step.Options{Fold: true}).RanksSimulated

@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 )
 
 // hybrid is the small model on two nodes, with shards that span a node or all.
 func hybrid(t *testing.T, group, pp int) *job.Config {
-	c := small(t, job.Parallel{TP: 1, PP: pp, DP: 16 / pp, ZeRO: 3, FSDPGroup: group}, "1f1b", 2)
-	setFramework(t, c, "eager")
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: pp, DP: 16 / pp, ZeRO: 3, FSDPGroup: group}, "1f1b", 2)
+	jobtest.SetFramework(t, c, "eager")
 	return c
 }
 
@@ -62,7 +63,7 @@ func TestHybridSparesTheNetwork(t *testing.T) {
 
 // A group over all replicas is no hybrid, whatever context parallelism adds.
 func TestShardsSpanContextParallelism(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 2, CP: 4, ZeRO: 3, FSDPGroup: 2}, "1f1b", 1)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 2, CP: 4, ZeRO: 3, FSDPGroup: 2}, "1f1b", 1)
 	all := run(t, c, step.Options{})
 	c.Parallel.FSDPGroup = 0
 	assert.Equal(t, run(t, c, step.Options{}).Memory[0].PeakAllocated, all.Memory[0].PeakAllocated)

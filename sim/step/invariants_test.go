@@ -14,6 +14,7 @@ import (
 	"trainsim/schedule/kinds"
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -26,7 +27,7 @@ func randomConfig(t *testing.T, r *rand.Rand) *job.Config {
 	p.ZeRO = pick(0, 1)
 	p.OverlapGradReduce, p.OverlapParamGather = pick(0, 1) == 1, pick(0, 1) == 1
 	kinds := []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "looped-bfs"}
-	c := small(t, p, kinds[r.IntN(len(kinds))], 4*pick(1, 2, 3))
+	c := jobtest.Small(t, p, kinds[r.IntN(len(kinds))], 4*pick(1, 2, 3))
 	if c.Schedule.Kind == "interleaved" || c.Schedule.Kind == "looped-bfs" || c.Schedule.Kind == "zb-v" {
 		c.Schedule.VirtualStages = 2
 	}
@@ -36,7 +37,7 @@ func randomConfig(t *testing.T, r *rand.Rand) *job.Config {
 	c.Schedule.BlockingP2P = c.Schedule.Kind == "1f1b" && pick(0, 1) == 1
 	c.Training.Recompute = []string{"none", "selective", "full"}[r.IntN(3)]
 	c.Training.Dropout = pick(0, 1) == 1
-	setFramework(t, c, []string{"none", "megatron", "eager"}[r.IntN(3)])
+	jobtest.SetFramework(t, c, []string{"none", "megatron", "eager"}[r.IntN(3)])
 	return c
 }
 
@@ -99,7 +100,7 @@ func checkMemory(t *testing.T, res *step.Result) {
 // Two runs of one job record the same bytes.
 func TestDeterminism(t *testing.T) {
 	record := func() []byte {
-		c := small(t, job.Parallel{TP: 2, PP: 2, DP: 4, SequenceParallel: true, ZeRO: 1, OverlapGradReduce: true}, "1f1b", 8)
+		c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 4, SequenceParallel: true, ZeRO: 1, OverlapGradReduce: true}, "1f1b", 8)
 		var b bytes.Buffer
 		require.NoError(t, trace.WriteChrome(&b, run(t, c, step.Options{RecordAll: true}).Recording))
 		return b.Bytes()
@@ -109,7 +110,7 @@ func TestDeterminism(t *testing.T) {
 
 // Recording all ranks, or one of each stage, changes nothing but the recording.
 func TestRecordingDoesNotChangeTheRun(t *testing.T) {
-	c := small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, "1f1b", 8)
+	c := jobtest.Small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, "1f1b", 8)
 	a, b := run(t, c, step.Options{}), run(t, c, step.Options{RecordAll: true})
 	assert.Equal(t, a.StepTime, b.StepTime)
 	assert.Equal(t, a.Stages, b.Stages)
@@ -119,7 +120,7 @@ func TestRecordingDoesNotChangeTheRun(t *testing.T) {
 func TestBubbleShrinksWithMicrobatches(t *testing.T) {
 	last := float64(4)
 	for _, m := range []int{1, 2, 4, 8, 16} {
-		res := run(t, small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", m), step.Options{})
+		res := run(t, jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, "1f1b", m), step.Options{})
 		var sum sim.Time
 		for _, s := range res.Stages {
 			sum += idle(s)
@@ -134,7 +135,7 @@ func TestBubbleShrinksWithMicrobatches(t *testing.T) {
 func TestEverySchedule(t *testing.T) {
 	for _, k := range kinds.All() {
 		t.Run(k.Name, func(t *testing.T) {
-			c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
+			c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 			c.Schedule.VirtualStages = 0
 			res, err := step.Run(context.Background(), c, step.Options{})
 			require.NoError(t, err)
@@ -147,7 +148,7 @@ func TestEverySchedule(t *testing.T) {
 // weights, gradients and optimizer state.
 func TestNothingStaysBehind(t *testing.T) {
 	for _, k := range kinds.All() {
-		c := small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
+		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 1}, k.Name, 16)
 		c.Schedule.VirtualStages = 0
 		res := run(t, c, step.Options{})
 		last := make(map[int32]int64)

@@ -10,6 +10,7 @@ import (
 	"trainsim/sim/gpu"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -79,7 +80,7 @@ func init() { model.Register("squares", squares{}) }
 // heard of: what they say of themselves is all that a job needs to know.
 func TestLayersOfAnotherKind(t *testing.T) {
 	const width, layers, tokens, microbatches = 2048, 3, 1024, 4
-	c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 1}, "1f1b", microbatches)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 1}, "1f1b", microbatches)
 	c.Model = model.Config{Family: "squares", Layers: layers, Hidden: width, SeqLen: tokens}
 	c.Schedule.LayersPerStage = []int{layers, layers + 1}
 	res := run(t, c, step.Options{})

@@ -11,6 +11,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
@@ -28,8 +29,8 @@ func accounts(t *testing.T, c *job.Config) []account.RankMemory {
 
 // eager is a job of plain PyTorch on one GPU.
 func eager(t *testing.T) *job.Config {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
-	setFramework(t, c, "eager")
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+	jobtest.SetFramework(t, c, "eager")
 	return c
 }
 
@@ -145,8 +146,8 @@ func TestDataIsChecked(t *testing.T) {
 func TestZeROSavesMemory(t *testing.T) {
 	last := int64(1) << 60
 	for _, zero := range []int{0, 1, 2, 3} {
-		c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: zero}, "1f1b", 1)
-		setFramework(t, c, "eager")
+		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: zero}, "1f1b", 1)
+		jobtest.SetFramework(t, c, "eager")
 		peak := accounts(t, c)[0].PeakAllocated
 		assert.Less(t, peak, last, "zero = %d", zero)
 		last = peak
@@ -155,9 +156,9 @@ func TestZeROSavesMemory(t *testing.T) {
 
 // FSDP holds two units gathered at most, beside the root.
 func TestShardedUnitsComeAndGo(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
 	c.Training.Recompute, c.Model.Layers = "full", 8
-	setFramework(t, c, "eager")
+	jobtest.SetFramework(t, c, "eager")
 	shallow := accounts(t, c)[0]
 	c.Model.Layers = 32
 	deep := accounts(t, c)[0]
@@ -182,7 +183,7 @@ func TestOptimizerKinds(t *testing.T) {
 // one checkpoint for all would.
 func TestSquareRootCheckpoints(t *testing.T) {
 	peak := func(recompute string, n int) int64 {
-		c := bare(eager(t))
+		c := jobtest.Bare(eager(t))
 		c.Model.Layers, c.Schedule.MicrobatchSize = 16, 32
 		c.Training.Recompute, c.Training.RecomputeN = recompute, n
 		return accounts(t, c)[0].PeakAllocated
@@ -195,8 +196,8 @@ func TestSquareRootCheckpoints(t *testing.T) {
 // An explanation adds up to what the account finds, but for rounding.
 func TestExplanationAddsUp(t *testing.T) {
 	for _, c := range []*job.Config{
-		eager(t), small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1, SequenceParallel: true}, "1f1b", 4),
-		small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1),
+		eager(t), jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1, SequenceParallel: true}, "1f1b", 4),
+		jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1),
 	} {
 		j, err := job.Build(c, account.Peaks)
 		require.NoError(t, err)
@@ -248,9 +249,9 @@ func TestExplainedEvaluation(t *testing.T) {
 // With frozen weights that FSDP shards, what a recomputation gathers again comes
 // and goes unit by unit: it is not all there at once.
 func TestExplainedGatheredWeights(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1)
 	c.Training.Recompute = "full"
-	setFramework(t, c, "eager")
+	jobtest.SetFramework(t, c, "eager")
 	c.LoRA = model.LoRA{Rank: 8, Targets: "all", Base: "16bit"}
 	c.Model.Layers = 24
 	j, err := job.Build(c, account.Peaks)

@@ -10,6 +10,7 @@ import (
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -19,7 +20,7 @@ func TestEvaluationFillsThePipeline(t *testing.T) {
 	for _, p := range []int{1, 2, 4} {
 		for _, n := range []int{1, 3, 8} {
 			t.Run(fmt.Sprintf("p%d/n%d", p, n), func(t *testing.T) {
-				c := bare(small(t, job.Parallel{TP: 1, PP: p, DP: 1}, "1f1b", 4))
+				c := jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: p, DP: 1}, "1f1b", 4))
 				c.Evaluation.Batches = n
 				res := run(t, c, step.Options{})
 				var forward sim.Time
@@ -40,7 +41,7 @@ func TestEvaluationFillsThePipeline(t *testing.T) {
 // The evaluation changes nothing about the step before it.
 func TestEvaluationIsNotInTheStep(t *testing.T) {
 	for _, kind := range []string{"1f1b", "interleaved", "zb-v", "dualpipev", "gpipe"} {
-		c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 8)
+		c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 8)
 		c.Schedule.VirtualStages = 1
 		if kind == "interleaved" || kind == "zb-v" || kind == "dualpipev" {
 			c.Schedule.VirtualStages = 2
@@ -64,7 +65,7 @@ func TestEvaluationIsNotInTheStep(t *testing.T) {
 func TestEvaluationGathersShards(t *testing.T) {
 	for _, pp := range []int{1, 2} {
 		gathers := func(zero int) (n int) {
-			c := small(t, job.Parallel{TP: 1, PP: pp, DP: 4, ZeRO: zero}, "1f1b", 2)
+			c := jobtest.Small(t, job.Parallel{TP: 1, PP: pp, DP: 4, ZeRO: zero}, "1f1b", 2)
 			c.Evaluation.Batches = 3
 			res := run(t, c, step.Options{})
 			for s := range res.Recording.Spans {
@@ -81,7 +82,7 @@ func TestEvaluationGathersShards(t *testing.T) {
 
 // Twice the sequences take about twice the time where kernels fill the GPU.
 func TestEvaluationOfLargerBatches(t *testing.T) {
-	c := bare(small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 1))
+	c := jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 1))
 	seconds := func(batch int) float64 {
 		c.Evaluation = job.Evaluation{Batches: 2, BatchSize: batch}
 		return run(t, c, step.Options{}).Evaluations[0].Time.Seconds()
@@ -93,7 +94,7 @@ func TestEvaluationOfLargerBatches(t *testing.T) {
 // times.
 func TestOneLengthIsTheFixedLength(t *testing.T) {
 	for _, kind := range []string{"1f1b", "zb-h1", "zb-h2", "dualpipev", "pipedream-2bw"} {
-		c := small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 4)
+		c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1}, kind, 4)
 		c.Schedule.NoBarrier = kind == "zb-h2"
 		c.Schedule.VirtualStages = 1
 		if kind == "dualpipev" {
@@ -118,7 +119,7 @@ func TestOneLengthIsTheFixedLength(t *testing.T) {
 func TestLengthsTakeTheirTime(t *testing.T) {
 	var last sim.Time
 	for _, dp := range []int{1, 2, 8} {
-		c := small(t, job.Parallel{TP: 1, PP: 2, DP: dp}, "1f1b", 8)
+		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: dp}, "1f1b", 8)
 		fixed := run(t, c, step.Options{}).StepTime
 		c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 5}
 		res := run(t, c, step.Options{})
@@ -150,7 +151,7 @@ func TestLengthsTakeTheirTime(t *testing.T) {
 // A micro-batch is padded to its longest sequence: with many in one, all are
 // nearly as long as the longest that there can be.
 func TestMicroBatchesArePadded(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 4)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 4)
 	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
 	padding := func(size int) float64 {
 		c.Schedule.MicrobatchSize = size
@@ -166,7 +167,7 @@ func TestMicroBatchesArePadded(t *testing.T) {
 }
 
 func TestTooManyLengthsAreRefused(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<18)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<18)
 	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
 	_, err := job.Build(c, account.Peaks)
 	assert.ErrorContains(t, err, "data.steps")

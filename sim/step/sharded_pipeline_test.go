@@ -7,6 +7,7 @@ import (
 
 	"trainsim/memory"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -15,9 +16,9 @@ import (
 // gradient once, however many micro-batches run.
 func TestShardedPipelineGathersOnce(t *testing.T) {
 	moved := func(microbatches int, kind string, chunks int) map[string]int64 {
-		c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, kind, microbatches)
+		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, kind, microbatches)
 		c.Schedule.VirtualStages = chunks
-		setFramework(t, c, "eager")
+		jobtest.SetFramework(t, c, "eager")
 		out := map[string]int64{}
 		for _, total := range run(t, c, step.Options{}).Comms {
 			if total.Group == "dp" {
@@ -39,8 +40,8 @@ func TestShardedPipelineGathersOnce(t *testing.T) {
 // Between the first forward and the last backward of a step a rank holds its
 // whole stage, weights in 16 bits and gradients in 32, beside its fp32 shards.
 func TestShardedPipelineHoldsItsStage(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, "1f1b", 4)
-	setFramework(t, c, "eager")
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 2, DP: 4, ZeRO: 3}, "1f1b", 4)
+	jobtest.SetFramework(t, c, "eager")
 	res := run(t, c, step.Options{})
 	m := &res.Memory[0]
 	n := c.Model.ParametersOf(model.Run{Embeds: true, Layers: int(c.Model.Layers) / 2})

@@ -8,6 +8,7 @@ import (
 
 	"trainsim/sim/account"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
@@ -15,8 +16,8 @@ import (
 
 // fsdp is the small model, sharded over eight GPUs.
 func fsdp(t *testing.T, prefetch string) *job.Config {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3, BackwardPrefetch: prefetch}, "1f1b", 2)
-	setFramework(t, c, "eager")
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3, BackwardPrefetch: prefetch}, "1f1b", 2)
+	jobtest.SetFramework(t, c, "eager")
 	return c
 }
 
@@ -50,9 +51,9 @@ func TestFirstFlashAttention(t *testing.T) {
 // TestAddedGrads: plain PyTorch adds the gradients of every micro-batch in
 // kernels of their own, Megatron in the product.
 func TestAddedGrads(t *testing.T) {
-	c := small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
 	sums := func(framework string) (n int) {
-		setFramework(t, c, framework)
+		jobtest.SetFramework(t, c, framework)
 		j, err := job.Build(c, account.Peaks)
 		assert.NoError(t, err)
 		for _, op := range j.Spec.Build(model.Run{Layers: 1}).Backward {

@@ -9,6 +9,7 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/job"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
 	"trainsim/sim/step"
 )
@@ -29,7 +30,7 @@ func anyConfig(t *testing.T, r *rand.Rand) *job.Config {
 		if p.FSDPGroup == 1 {
 			p.FSDPGroup = 0
 		}
-		c := small(t, p, pick("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "pipedream-2bw"), 4)
+		c := jobtest.Small(t, p, pick("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "pipedream-2bw"), 4)
 		if p.PP == 1 {
 			c.Schedule.Kind = "1f1b"
 		}
@@ -52,7 +53,7 @@ func anyConfig(t *testing.T, r *rand.Rand) *job.Config {
 		c.Training.Precision = pick("bf16", "fp16", "fp32", "fp8")
 		c.Training.Recompute = pick("none", "selective", "full", "every-n")
 		c.Training.RecomputeN, c.Training.Dropout = 2, flag()
-		setFramework(t, c, pick("none", "megatron", "deepspeed", "eager", "compiled"))
+		jobtest.SetFramework(t, c, pick("none", "megatron", "deepspeed", "eager", "compiled"))
 		c.Host.LaunchBlocking = r.IntN(4) == 0
 		c.NCCL.Model = pick("nccl", "ideal")
 		m.Complete()

@@ -1,4 +1,4 @@
-package step_test
+package job_test
 
 import (
 	"encoding/csv"
@@ -10,8 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/memory"
-	"trainsim/sim/account"
+	"trainsim/sim/framework"
 	"trainsim/sim/gpu"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
@@ -44,69 +43,55 @@ func number(t *testing.T, s string) float64 {
 	return x
 }
 
-// adam returns Adam's states beside a precision.
-func adam(t *testing.T, p gpu.Dtype) job.Optimizer {
-	o, err := job.OptimizerState("adam", p)
+// mean returns the bytes of a parameter that is trained by Adam.
+func mean(t *testing.T, precision, grads gpu.Dtype, zero int, ranks int64) (job.State, job.StateBytes) {
+	o, err := job.OptimizerState("adam", precision)
 	require.NoError(t, err)
-	return o
+	c := job.Config{Parallel: job.Parallel{TP: 1, PP: 1, CP: 1, DP: int(ranks), ZeRO: zero}}
+	c.Framework.States = framework.MegatronStates
+	s := c.State(&model.Spec{Precision: precision, GradDtype: grads}, o, ranks)
+	return s, s.Mean(ranks)
 }
 
 // Megatron-LM's documentation of the distributed optimizer has this table.
 func TestOptimizerStateBytes(t *testing.T) {
 	for _, line := range table(t, "optimizer_state_bytes.csv") {
 		p, g := formats[line["param_dtype"]], formats[line["grad_dtype"]]
-		o := adam(t, p)
-		assert.Equal(t, number(t, line["bytes_per_param_plain"]), job.StateOf(p, g, o, 0, 1).Sum())
+		_, whole := mean(t, p, g, 0, 1)
+		assert.Equal(t, number(t, line["bytes_per_param_plain"]), whole.Sum())
 		fixed, shared, ok := strings.Cut(line["bytes_per_param_dist_optimizer"], "+")
 		require.True(t, ok)
 		spread, _, _ := strings.Cut(shared, "/d")
 		for _, d := range []int64{1, 2, 8, 64, 3} {
 			want := number(t, fixed) + number(t, spread)/float64(d)
-			assert.InDelta(t, want, job.StateOf(p, g, o, 1, d).Sum(), 1e-12, "d = %d", d)
+			_, b := mean(t, p, g, 1, d)
+			assert.InDelta(t, want, b.Sum(), 1e-12, "d = %d", d)
 		}
 	}
 }
 
-// Table 1 of the ZeRO paper: GB of 10^9 bytes, some rounded and
-// some cut off at the last digit.
+// Table 1 of the ZeRO paper: GB of 10^9 bytes, some rounded and some cut off at
+// the last digit. Of its second stage PyTorch's differs: beside the weights that
+// stay gathered each rank has its shard in fp32, and the gradients' too.
 func TestZeROMemory(t *testing.T) {
-	o := adam(t, gpu.FP16)
 	for _, line := range table(t, "zero_memory_analytic.csv") {
 		for zero, column := range []string{1: "stage1_gb", 2: "stage2_gb", 3: "stage3_gb"} {
 			if column == "" {
 				continue
 			}
-			b := job.StateOf(gpu.FP16, gpu.FP16, o, zero, int64(number(t, line["dp"])))
+			d := int64(number(t, line["dp"]))
+			s, b := mean(t, gpu.FP16, gpu.FP16, zero, d)
+			got := b.Kept()
+			if zero == 2 && d > 1 {
+				got += float64(s.ReadBytes) - float64(s.Gradients.Bytes-s.SummedBytes)/float64(d)
+			}
 			_, decimals, _ := strings.Cut(line[column], ".")
 			digit := 1.0
 			for range decimals {
 				digit /= 10
 			}
-			assert.InDelta(t, number(t, line[column]), b.Kept()*number(t, line["params_b"]), digit,
+			assert.InDelta(t, number(t, line[column]), got*number(t, line["params_b"]), digit,
 				"%s of %s billion parameters on %s ranks", column, line["params_b"], line["dp"])
 		}
-	}
-}
-
-// The account holds the formula's bytes, plus rounding to the allocator's
-// blocks.
-func TestAccountHoldsTheFormula(t *testing.T) {
-	for _, c := range []struct {
-		precision, grads string
-		zero, dp         int
-	}{{"fp16", "fp16", 0, 1}, {"bf16", "fp32", 0, 2}, {"fp32", "fp32", 0, 1}, {"fp16", "fp16", 1, 4}, {"bf16", "fp32", 1, 8}} {
-		cfg := bare(small(t, job.Parallel{TP: 1, PP: 1, DP: c.dp, ZeRO: c.zero}, "1f1b", 1))
-		cfg.GPU = device(t, "a100-sxm4-80gb")
-		setFramework(t, cfg, "megatron")
-		cfg.Training.Precision, cfg.Training.GradPrecision = c.precision, c.grads
-		j, err := job.Build(cfg, account.Peaks)
-		require.NoError(t, err)
-		ranks, err := account.Replay(j)
-		require.NoError(t, err)
-		p, g := formats[c.precision], formats[c.grads]
-		want := job.StateOf(p, g, adam(t, p), c.zero, int64(c.dp)).Kept() * float64(cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}))
-		m := &ranks[0]
-		got := float64(m.AtPeak[memory.Weights] + m.AtPeak[memory.Gradients] + m.AtPeak[memory.Optimizer])
-		assert.InEpsilon(t, want, got, 0.01, "%+v", c)
 	}
 }
