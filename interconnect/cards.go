@@ -23,9 +23,9 @@ func (t *Topology) SendingCard(device, to int) int {
 	return t.domain.gpus[gpu].nic
 }
 
-// RouteOver returns the way from a device through two given cards to a device of
+// routeOver returns the way from a device through two given cards to a device of
 // another domain.
-func (t *Topology) RouteOver(a, out, b, in int) []LinkUse {
+func (t *Topology) routeOver(a, out, b, in int) []LinkUse {
 	uses := t.Egress(a, out)
 	da, db := t.DomainOf(a), t.DomainOf(b)
 	if t.Leaves() > 0 {

@@ -18,7 +18,7 @@ func (t *Topology) Route(a, b int, level PathType) Route {
 	apart := level < PathNVL && t.TrayOf(a) != t.TrayOf(b) && t.Cards() > 0
 	if apart || domain != t.DomainOf(b) {
 		to := t.Card(b)
-		return Route{Uses: t.RouteOver(a, t.SendingCard(a, to), b, to), Type: PathNET}
+		return Route{Uses: t.routeOver(a, t.SendingCard(a, to), b, to), Type: PathNET}
 	}
 	kind, uses := t.domain.route(t.gpu(a), t.gpu(b), level)
 	return Route{Uses: t.append(uses[:0], domain, uses), Type: kind}

@@ -19,8 +19,8 @@ type Handler interface {
 var (
 	// ErrEventLimit reports that the cap set by SetMaxEvents was reached.
 	ErrEventLimit = errors.New("event limit reached")
-	// ErrLivelock reports that one instant processed more events than
-	// SetMaxPerInstant allows: time no longer advances.
+	// ErrLivelock reports that one instant processed more events than any model
+	// has: time no longer advances.
 	ErrLivelock = errors.New("simulated time does not advance")
 	// ErrHorizon reports that something takes longer than the clock reaches.
 	ErrHorizon = errors.New("more than simulated time is for")
@@ -72,9 +72,6 @@ func (k *Engine) Reserve(n int) {
 
 // SetMaxEvents caps the events of the engine's life; 0 means no cap.
 func (k *Engine) SetMaxEvents(n uint64) { k.maxEvents, k.checkAt = n, 0 }
-
-// SetMaxPerInstant caps the events of one instant; 0 restores the default.
-func (k *Engine) SetMaxPerInstant(n uint64) { k.maxPerInstant, k.checkAt = n, 0 }
 
 // Now returns the present simulated time.
 func (k *Engine) Now() Time { return k.now }

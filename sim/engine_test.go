@@ -119,7 +119,7 @@ func TestLivelockIsAnErrorThatLosesNoEvent(t *testing.T) {
 		}
 		return nil
 	}))
-	k.SetMaxPerInstant(5000)
+	k.maxPerInstant, k.checkAt = 5000, 0
 	k.At(3, id, 0, 0)
 	err := k.Run(context.Background())
 	require.ErrorIs(t, err, ErrLivelock)
@@ -128,7 +128,7 @@ func TestLivelockIsAnErrorThatLosesNoEvent(t *testing.T) {
 	assert.Equal(t, 1, k.Pending())
 
 	again = false
-	k.SetMaxPerInstant(0)
+	k.maxPerInstant, k.checkAt = 0, 0
 	require.NoError(t, k.Run(context.Background()))
 	assert.Equal(t, uint64(5001), k.Processed())
 }
@@ -137,7 +137,7 @@ func TestBusyInstantsBelowTheLimitAreNoLivelock(t *testing.T) {
 	var k Engine
 	var log []string
 	id := k.Register(logger(&log))
-	k.SetMaxPerInstant(10)
+	k.maxPerInstant, k.checkAt = 10, 0
 	for at := range Time(300) {
 		for range 10 {
 			k.At(at, id, 0, 0)

@@ -67,12 +67,6 @@ type Rates struct {
 	FP8  FLOPS `toml:"fp8"`
 }
 
-// times scales every rate.
-func (r Rates) times(x float64) Rates {
-	f := FLOPS(x)
-	return Rates{FP32: r.FP32 * f, TF32: r.TF32 * f, FP16: r.FP16 * f, BF16: r.BF16 * f, FP8: r.FP8 * f}
-}
-
 // Peak returns the data sheet's dense rate of the format in FLOP/s, the
 // denominator of MFU. Where the device lacks the format, it is the rate of the
 // format that software falls back to: FP8 to FP16, BF16 and TF32 to FP32.

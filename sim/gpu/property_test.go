@@ -108,7 +108,9 @@ func TestScaledDeviceScalesTimes(t *testing.T) {
 
 // faster is a device that does everything in half the time.
 func faster(d Device) *Device {
-	d.Rates = d.Rates.times(2)
+	for _, rate := range []*FLOPS{&d.Rates.FP32, &d.Rates.TF32, &d.Rates.FP16, &d.Rates.BF16, &d.Rates.FP8} {
+		*rate *= 2
+	}
 	d.MemoryBandwidth *= 2
 	for _, t := range []*sim.Time{
 		&d.LaunchGap, &d.GEMM.Launch, &d.GEMM.Setup, &d.GEMM.Drain, &d.GEMM.SplitSetup, &d.Streaming.Latency,
