@@ -108,21 +108,20 @@ func recvOf(a Action) Step {
 	return Step{Kind: RecvBackward, Action: a}
 }
 
-// lowerMegatron is Megatron-LM's 1F1B without interleaving. Between a forward
-// and a backward the send of the one and the receive for the other are one
-// batch; warm-up and cool-down send and receive one at a time.
+// lowerMegatron is Megatron-LM's 1F1B without interleaving. Where its work turns,
+// a send and the receive for the next action are one batch; warm-up and cool-down
+// send and receive one at a time, also where nothing lies between them.
 func (p *Program) lowerMegatron(rank int) []Step {
 	s := p.newSteps(rank)
 	list := p.Lists[rank]
-	warm := min(p.Microbatches, p.Ranks-1-rank)
-	last := len(list) - 1 - warm // the last backward of the steady state
+	steady := p.Microbatches > p.Ranks-1-rank
+	batched := false
 	for i, a := range list {
-		fused := i > warm && i <= last
-		if !fused {
+		if !batched {
 			s.add(recvOf(a).Kind, a)
 		}
 		s.compute(a)
-		if i >= warm && i < last {
+		if batched = steady && i+1 < len(list) && Turns(a.Op, list[i+1].Op); batched {
 			s.batch([]Step{sendOf(a), recvOf(list[i+1])})
 		} else {
 			s.add(sendOf(a).Kind, a)
@@ -130,6 +129,12 @@ func (p *Program) lowerMegatron(rank int) []Step {
 	}
 	return s.list
 }
+
+// Turns reports whether a rank's work changes direction between two operations
+// that follow each other, from forward to backward or back. Systems whose
+// transfers block put the send of the one and the receive of the other into one
+// batch there (Megatron-LM's send_forward_recv_backward).
+func Turns(one, two Op) bool { return (one == Forward) != (two == Forward) }
 
 // lowerDeepSpeed is DeepSpeed's TrainSchedule: its slots alternate forwards and
 // backwards, and what an action sends it sends in the slot after it. Where that

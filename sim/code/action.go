@@ -14,8 +14,8 @@ type Action struct {
 	// sequences of the model's length.
 	Chunks [2]*Chunk
 	Keys   [2]BlockKey
-	// Fused: the send is waited for together with the next action's receive.
-	Fused bool
+	// Batched: the send is waited for together with the next action's receive.
+	Batched bool
 	// Update: the action ends with an update of the weights, of an asynchronous
 	// schedule.
 	Update bool

@@ -5,7 +5,6 @@ import (
 
 	"trainsim/schedule"
 	"trainsim/sim/code"
-	"trainsim/sim/trace"
 )
 
 // Stage is what the ranks of one pipeline rank share.
@@ -112,7 +111,7 @@ func (j *Job) buildScript(rank int, s *Stage) {
 		}
 		b.update(i, list[i])
 	}
-	fuseMessages(s)
+	batchMessages(s)
 	if !j.Program.Async {
 		s.Script = append(s.Script, code.PlainAction(end, j.Compiler.Name("optimizer")))
 	}
@@ -249,13 +248,11 @@ func (j *Job) message(pipe, stage int, microbatch int32, backward bool) int32 {
 	return id
 }
 
-// fuseMessages marks sends that blocking systems batch with the next receive:
-// where the direction of the work turns, as in Megatron-LM's
-// send_forward_recv_backward.
-func fuseMessages(s *Stage) {
+// batchMessages marks sends that blocking systems batch with the next receive:
+// where the direction of the work turns.
+func batchMessages(s *Stage) {
 	for i := 0; i+1 < len(s.Script); i++ {
 		a, b := &s.Script[i], &s.Script[i+1]
-		one, two := &a.Parts[0], &b.Parts[0]
-		a.Fused = !a.Pair && one.Send >= 0 && two.Recv >= 0 && (one.Kind == trace.Forward) != (two.Kind == trace.Forward)
+		a.Batched = !a.Pair && a.Parts[0].Send >= 0 && b.Parts[0].Recv >= 0 && schedule.Turns(a.Keys[0].Op, b.Keys[0].Op)
 	}
 }

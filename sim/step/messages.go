@@ -54,7 +54,7 @@ func (m *machine) send(r int32, act *code.Action, a *code.Part) bool {
 	}
 	if m.blocking && !a.SendLocal {
 		rs.pending = id
-		if !act.Fused {
+		if !act.Batched {
 			return m.settle(r)
 		}
 	}
