@@ -42,7 +42,7 @@ func exposedConfig(t *testing.T, r *rand.Rand) *job.Config {
 // late peers included, is what the stage's books have for the dimension.
 func TestExposedTimesAgree(t *testing.T) {
 	var all step.Exposed
-	for seed := range uint64(120) {
+	for seed := range cases(120) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := exposedConfig(t, sim.NewRand(seed, "exposed"))
 			collectives, books, err := step.ExposedOfStages(c, step.Options{Fold: seed%2 == 0})

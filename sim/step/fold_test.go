@@ -40,7 +40,7 @@ func foldConfig(t *testing.T, r *rand.Rand) *job.Config {
 // books, the same memory and the same totals of every link.
 func TestFoldedRunsMatch(t *testing.T) {
 	folded := 0
-	for seed := range uint64(200) {
+	for seed := range cases(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := foldConfig(t, sim.NewRand(seed, "fold"))
 			whole, one := run(t, c, step.Options{}), run(t, c, step.Options{Fold: true})
@@ -65,7 +65,7 @@ func TestFoldedRunsMatch(t *testing.T) {
 			}
 		})
 	}
-	assert.Greater(t, folded, 100, "most random jobs have something to fold")
+	assert.Greater(t, folded, int(cases(200)/2), "most random jobs have something to fold")
 }
 
 // What breaks the symmetry unfolds what it concerns and no more.

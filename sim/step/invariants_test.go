@@ -45,7 +45,7 @@ func randomConfig(t *testing.T, r *rand.Rand) *job.Config {
 // overlap themselves, links stay below their capacity, memory comes back to
 // where it was, and all started work ends.
 func TestInvariantsOfRandomJobs(t *testing.T) {
-	for seed := range uint64(60) {
+	for seed := range cases(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := randomConfig(t, sim.NewRand(seed, "invariants"))
 			res := run(t, c, step.Options{RecordAll: seed%2 == 0})

@@ -167,7 +167,7 @@ func TestMicroBatchesArePadded(t *testing.T) {
 }
 
 func TestTooManyLengthsAreRefused(t *testing.T) {
-	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<18)
+	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<12)
 	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
 	_, err := job.Build(c, account.Peaks)
 	assert.ErrorContains(t, err, "data.steps")
@@ -177,7 +177,7 @@ func TestTooManyLengthsAreRefused(t *testing.T) {
 // close, streams do not overlap, memory stays within what is reserved, and
 // folding changes nothing.
 func TestPhasesOfRandomJobs(t *testing.T) {
-	for seed := range uint64(24) {
+	for seed := range cases(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := sim.NewRand(seed, "phases")
 			c := foldConfig(t, r)

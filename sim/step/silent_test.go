@@ -66,11 +66,7 @@ func anyConfig(t *testing.T, r *rand.Rand) *job.Config {
 // TestNoDimensionIsFree: whatever is accepted, the ranks of every parallel
 // dimension exchange something.
 func TestNoDimensionIsFree(t *testing.T) {
-	seeds := uint64(400)
-	if testing.Short() {
-		seeds = 60
-	}
-	for seed := range seeds {
+	for seed := range cases(400) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := anyConfig(t, sim.NewRand(seed, "free"))
 			bytes := map[string]int64{}
