@@ -46,7 +46,8 @@ func (c *Config) checkCounts(bad report) {
 		per = c.Topology.GPUs()
 	}
 	if per > 0 && c.Nodes > maxDevices/per {
-		bad("nodes", "%d nodes of %d GPUs are more than %d GPUs", c.Nodes, per, maxDevices).With("gpus_per_node", "topology")
+		bad("nodes",
+			"%d nodes of %d GPUs are more than %d GPUs", c.Nodes, per, maxDevices).With("gpus_per_node", "topology")
 	}
 	for _, f := range []struct {
 		key string
@@ -65,7 +66,9 @@ func (c *Config) checkCounts(bad report) {
 		bad("pcie_gen", "%d is no PCIe generation; write 1 to 6", c.PCIeGen)
 	}
 	if _, ok := socketRates[cmp.Or(c.CPU, defaultCPU)]; !ok {
-		bad("cpu", "unknown processor %q; write intel, intel-skylake, intel-sapphire-rapids, intel-emerald-rapids, amd or arm", c.CPU)
+		bad("cpu",
+			"unknown processor %q; write intel, intel-skylake, intel-sapphire-rapids, intel-emerald-rapids, amd or "+
+				"arm", c.CPU)
 	}
 }
 
@@ -98,7 +101,10 @@ func (c *Config) checkRates(bad report) {
 	for _, f := range []struct {
 		key string
 		ps  int64
-	}{{"nvlink_latency", int64(c.NVLinkLatency)}, {"pcie_latency", int64(c.PCIeLatency)}, {"nic_latency", int64(c.NICLatency)}, {"plugin_latency", int64(c.PluginLatency)}} {
+	}{
+		{"nvlink_latency", int64(c.NVLinkLatency)}, {"pcie_latency", int64(c.PCIeLatency)},
+		{"nic_latency", int64(c.NICLatency)}, {"plugin_latency", int64(c.PluginLatency)},
+	} {
 		if f.ps < 0 || f.ps > 1e12 {
 			bad(f.key, "is out of range; write 0s to 1s")
 		}
@@ -112,7 +118,8 @@ func (c *Config) checkKind(bad report) {
 	}
 	if c.Topology != nil {
 		if c.NVLinkDomain > 0 {
-			bad("nvlink_domain", "cannot stand beside a topology, which is one machine's; leave one of them out").With("topology")
+			bad("nvlink_domain",
+				"cannot stand beside a topology, which is one machine's; leave one of them out").With("topology")
 		}
 		c.checkNVLinks(bad)
 		return
@@ -124,7 +131,9 @@ func (c *Config) checkKind(bad report) {
 	switch c.Kind {
 	case Islands:
 		if c.IslandSize < 2 || (c.GPUsPerNode > 0 && c.GPUsPerNode%c.IslandSize != 0) {
-			bad("island_size", "%d GPUs do not make whole islands of %d; write a divisor of gpus_per_node above 1", c.GPUsPerNode, c.IslandSize).With("gpus_per_node")
+			bad("island_size",
+				"%d GPUs do not make whole islands of %d; write a divisor of gpus_per_node above 1",
+				c.GPUsPerNode, c.IslandSize).With("gpus_per_node")
 		}
 	case NVLinkPairs:
 		if c.GPUsPerNode%2 != 0 {
@@ -145,7 +154,9 @@ func (c *Config) checkNVLinks(bad report) {
 	for a := range c.Topology.GPUs() {
 		for b, cell := range c.Topology.Cells[a] {
 			if cell.Type == PathNVL {
-				bad("topology", "shows %v between %s and %s, but GPUs of compute capability %.1f have no NVLink; name the GPU of that machine (trainsim list gpus), or take the topology of a machine with this one",
+				bad("topology",
+					"shows %v between %s and %s, but GPUs of compute capability %.1f have no NVLink; name the GPU "+
+						"of that machine (trainsim list gpus), or take the topology of a machine with this one",
 					cell, c.Topology.GPUNames[a], c.Topology.GPUNames[b], float64(c.ComputeCapability)/10).With("compute_capability")
 				return
 			}
@@ -158,13 +169,17 @@ func (c *Config) checkDomain(bad report) {
 		return
 	}
 	if c.NVLinkDomain%c.GPUsPerNode != 0 || c.NVLinkDomain > 1024 {
-		bad("nvlink_domain", "%d GPUs are not whole nodes of %d; write a multiple of gpus_per_node up to 1024", c.NVLinkDomain, c.GPUsPerNode).With("gpus_per_node")
+		bad("nvlink_domain",
+			"%d GPUs are not whole nodes of %d; write a multiple of gpus_per_node up to 1024",
+			c.NVLinkDomain, c.GPUsPerNode).With("gpus_per_node")
 	}
 	if c.NVLinkDomain > c.GPUsPerNode && c.Kind != NVSwitch {
-		bad("nvlink_domain", "only NVSwitches join several nodes; write kind = \"nvswitch\"").With("kind", "gpus_per_node")
+		bad("nvlink_domain",
+			"only NVSwitches join several nodes; write kind = \"nvswitch\"").With("kind", "gpus_per_node")
 	}
 	if c.NVLinkDomain > c.GPUsPerNode && c.NICAffinity == OffSocket {
-		bad("nic_affinity", "off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared").With("nvlink_domain", "gpus_per_node")
+		bad("nic_affinity",
+			"off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared").With("nvlink_domain", "gpus_per_node")
 	}
 }
 
@@ -180,10 +195,14 @@ func (c *Config) checkNetwork(bad report) {
 	}
 	switch {
 	case c.Topology != nil && c.Topology.NICs() < 1:
-		bad("nics", "%d nodes need network cards, and the topology has none; take a topology that shows them, or write nodes = 1", c.Nodes).With("nodes", "topology")
+		bad("nics",
+			"%d nodes need network cards, and the topology has none; take a topology that shows them, or write "+
+				"nodes = 1", c.Nodes).With("nodes", "topology")
 		return
 	case c.Topology == nil && c.NICs < 1:
-		bad("nics", "%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1", c.Nodes).With("nodes", "nic_bandwidth")
+		bad("nics",
+			"%d nodes need network cards; write nics and nic_bandwidth, or nodes = 1",
+			c.Nodes).With("nodes", "nic_bandwidth")
 	}
 	if c.NICBandwidth <= 0 {
 		bad("nic_bandwidth", "%d nodes need it; write a card's line rate such as \"400Gb/s\"", c.Nodes).With("nodes")
@@ -195,13 +214,15 @@ func (c *Config) checkVisible(bad report) {
 	if c.Topology != nil {
 		gpus = c.Topology.GPUs()
 		if c.GPUsPerNode > gpus {
-			bad("gpus_per_node", "the topology has %d GPUs, not %d; leave gpus_per_node out", gpus, c.GPUsPerNode).With("topology")
+			bad("gpus_per_node",
+				"the topology has %d GPUs, not %d; leave gpus_per_node out", gpus, c.GPUsPerNode).With("topology")
 		}
 	}
 	seen := make(map[int]bool)
 	for _, d := range c.VisibleDevices {
 		if d < 0 || d >= gpus {
-			bad("visible_devices", "there is no GPU %d; a node has GPUs 0 to %d", d, gpus-1).With("gpus_per_node", "topology")
+			bad("visible_devices",
+				"there is no GPU %d; a node has GPUs 0 to %d", d, gpus-1).With("gpus_per_node", "topology")
 		} else if seen[d] {
 			bad("visible_devices", "GPU %d is listed twice; list each GPU once", d)
 		}

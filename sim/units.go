@@ -55,7 +55,9 @@ func split(text, example string, units []unit) (number string, scale float64, er
 	for i, u := range units {
 		names[i] = u.name
 	}
-	return "", 0, fmt.Errorf("%q has the unknown unit %q; write something like %q (units: %s)", text, name, example, strings.Join(names, ", "))
+	return "", 0, fmt.Errorf(
+		"%q has the unknown unit %q; write something like %q (units: %s)",
+		text, name, example, strings.Join(names, ", "))
 }
 
 func notANumber(text, example string) error {

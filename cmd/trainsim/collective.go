@@ -180,9 +180,13 @@ func (c *collectiveCommand) network(cfg *interconnect.Config) error {
 	case cfg.Topology == nil || cfg.Nodes < 2:
 		return nil
 	case cfg.Topology.NICs() == 0:
-		return usagef("--topology %s: shows no network cards, which %d nodes need; take one that does, or --nodes 1 and at most %d ranks", c.topology, cfg.Nodes, cfg.Topology.GPUs())
+		return usagef(
+			"--topology %s: shows no network cards, which %d nodes need; take one that does, or --nodes 1 and at "+
+				"most %d ranks", c.topology, cfg.Nodes, cfg.Topology.GPUs())
 	case cfg.NICBandwidth == 0:
-		return usagef("--nic-bandwidth: %d nodes need it, and the topology does not tell; write a card's line rate such as 400Gb/s", cfg.Nodes)
+		return usagef(
+			"--nic-bandwidth: %d nodes need it, and the topology does not tell; write a card's line rate such as "+
+				"400Gb/s", cfg.Nodes)
 	}
 	return nil
 }

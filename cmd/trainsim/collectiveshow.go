@@ -20,7 +20,8 @@ func (c *collectiveCommand) printTable(t *bench.Table) error {
 	}
 	fmt.Fprintf(w, "\n# NCCL's buffers: %s a GPU\n#\n", sim.Bytes(t.Memory))
 	slower := len(t.With) > 0
-	fmt.Fprintf(w, "# %11s  %10s  %8s  %8s  %-12s  %-8s  %4s  ", "size", "time", "algbw", "busbw", "algorithm", "protocol", "ch")
+	fmt.Fprintf(w,
+		"# %11s  %10s  %8s  %8s  %-12s  %-8s  %4s  ", "size", "time", "algbw", "busbw", "algorithm", "protocol", "ch")
 	if slower {
 		fmt.Fprintf(w, "%7s  ", "slower")
 	}
@@ -28,7 +29,9 @@ func (c *collectiveCommand) printTable(t *bench.Table) error {
 	var sum float64
 	for i := range t.Rows {
 		r := &t.Rows[i]
-		fmt.Fprintf(w, "%13d  %10s  %8.2f  %8.2f  %-12s  %-8s  %4d  ", r.Bytes, micros(r.Time), r.AlgBW/1e9, r.BusBW/1e9, r.Algorithm, r.Protocol, r.Channels)
+		fmt.Fprintf(w,
+			"%13d  %10s  %8.2f  %8.2f  %-12s  %-8s  %4d  ",
+			r.Bytes, micros(r.Time), r.AlgBW/1e9, r.BusBW/1e9, r.Algorithm, r.Protocol, r.Channels)
 		if slower {
 			fmt.Fprintf(w, "%6.2fx  ", r.Seconds/max(*r.Alone, 1e-12))
 		}

@@ -92,7 +92,9 @@ func (b *Bench) Run(ctx context.Context, sizes []int64) (*Table, error) {
 // tooLong says that a plan, alone or beside others, takes too long.
 func (b *Bench) tooLong(p *nccl.Call) error {
 	l, _ := p.Limit(b.topology)
-	return fmt.Errorf("%v of %d bytes over %s takes %w; write a smaller size, or a cluster with a higher %s", p.Op, p.Message, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
+	return fmt.Errorf(
+		"%v of %d bytes over %s takes %w; write a smaller size, or a cluster with a higher %s",
+		p.Op, p.Message, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
 }
 
 func (b *Bench) row(p *nccl.Call, time sim.Time) Row {

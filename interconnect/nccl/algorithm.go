@@ -24,7 +24,9 @@ const (
 	numAlgorithms
 )
 
-var algorithmNames = []string{"Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT", "Hierarchical", "Direct"}
+var algorithmNames = []string{
+	"Tree", "Ring", "CollNetDirect", "CollNetChain", "NVLS", "NVLSTree", "PAT", "Hierarchical", "Direct",
+}
 
 // String returns the algorithm's name as NCCL writes it.
 func (a Algorithm) String() string { return algorithmNames[a] }

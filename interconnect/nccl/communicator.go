@@ -66,7 +66,9 @@ func newShape(l *Library, devices []int) (*shape, error) {
 	}
 	c.level = l.p2pLevel(c.largest)
 	if c.level < interconnect.PathNVL && c.severalTrays(devices) {
-		return nil, errors.New("nccl: without peer-to-peer copies an NVLink domain over several nodes falls apart; leave p2p_level and p2p_disable out, or write cluster.nvlink_domain = 0")
+		return nil, errors.New(
+			"nccl: without peer-to-peer copies an NVLink domain over several nodes falls apart; leave p2p_level " +
+				"and p2p_disable out, or write cluster.nvlink_domain = 0")
 	}
 	c.searchRings()
 	c.worst = c.worstHop()

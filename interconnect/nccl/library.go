@@ -56,7 +56,9 @@ func (l *Library) Communicator(op Op, devices []int) (*Communicator, error) {
 		return nil, err
 	}
 	if _, ok := s.tuner.choose(op, 1); len(devices) > 1 && !ok && op <= Reduce {
-		return nil, fmt.Errorf("nccl: no algorithm and protocol is left for %v over %d devices; allow more in algo and proto", op, len(devices))
+		return nil, fmt.Errorf(
+			"nccl: no algorithm and protocol is left for %v over %d devices; allow more in algo and proto",
+			op, len(devices))
 	}
 	return &Communicator{shape: s, base: l.t.Base(shift)}, nil
 }

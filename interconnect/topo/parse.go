@@ -38,7 +38,8 @@ func Parse(r io.Reader) (*interconnect.Matrix, error) {
 		return nil, fmt.Errorf("reading the topology: %w", err)
 	}
 	if len(text) > maxBytes {
-		return nil, &input.Problem{Text: fmt.Sprintf("more than %d MiB; give the output of nvidia-smi topo -m alone", maxBytes>>20)}
+		return nil, &input.Problem{Text: fmt.Sprintf(
+			"more than %d MiB; give the output of nvidia-smi topo -m alone", maxBytes>>20)}
 	}
 	if err := foreign(text); err != nil {
 		return nil, err
@@ -61,7 +62,9 @@ func Parse(r io.Reader) (*interconnect.Matrix, error) {
 func foreign(text []byte) error {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if amdTool.Match(line) {
-			return &input.Problem{Line: i + 1, Text: "this is the output of AMD's rocm-smi, which says other things; describe the machine by the keys of [cluster] (kind, nvlinks, nvlink_bandwidth and so on), or give the output of nvidia-smi topo -m"}
+			return &input.Problem{Line: i + 1, Text: "this is the output of AMD's rocm-smi, which says other things; " +
+				"describe the machine by the keys of [cluster] (kind, nvlinks, nvlink_bandwidth and so on), " +
+				"or give the output of nvidia-smi topo -m"}
 		}
 	}
 	return nil
@@ -130,7 +133,8 @@ func (p *parser) header() error {
 		return &input.Problem{Line: line, Text: "the header names no GPU"}
 	}
 	if len(p.names) > maxDevices {
-		return &input.Problem{Line: line, Text: fmt.Sprintf("the header names %d devices, more than %d", len(p.names), maxDevices)}
+		return &input.Problem{Line: line, Text: fmt.Sprintf(
+			"the header names %d devices, more than %d", len(p.names), maxDevices)}
 	}
 	return nil
 }
@@ -168,7 +172,8 @@ func (p *parser) columns(l textLine) error {
 			}
 			if gpuName.MatchString(name) {
 				if p.gpus < len(p.names) {
-					return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s stands behind a network card; GPUs come first", name)}
+					return &input.Problem{Line: l.number, Text: fmt.Sprintf(
+						"%s stands behind a network card; GPUs come first", name)}
 				}
 				p.gpus++
 			}

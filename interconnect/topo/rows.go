@@ -26,10 +26,12 @@ func (p *parser) rows() error {
 			if err := p.unknownCell(l); err != nil {
 				return err
 			}
-			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s is neither a row nor the rest of one", input.Quote(strings.TrimSpace(l.text)))}
+			return &input.Problem{Line: l.number, Text: fmt.Sprintf(
+				"%s is neither a row nor the rest of one", input.Quote(strings.TrimSpace(l.text)))}
 		}
 		if p.got[d].line != 0 {
-			return &input.Problem{Line: l.number, Text: fmt.Sprintf("%s has a second row; the first is line %d", p.names[d], p.got[d].line)}
+			return &input.Problem{Line: l.number, Text: fmt.Sprintf(
+				"%s has a second row; the first is line %d", p.names[d], p.got[d].line)}
 		}
 		if err := p.row(d, l.number, rest); err != nil {
 			return err
@@ -64,16 +66,19 @@ func (p *parser) row(device, line int, rest string) error {
 			return p.noPath(line, device, f[0])
 		}
 		if !p.continues() {
-			return &input.Problem{Line: line, Text: fmt.Sprintf("the row of %s has %d of %d cells; give the whole line", p.names[device], len(r.cells), len(p.names))}
+			return &input.Problem{Line: line, Text: fmt.Sprintf(
+				"the row of %s has %d of %d cells; give the whole line", p.names[device], len(r.cells), len(p.names))}
 		}
 		r.rest = p.lines[p.next].text
 		p.next++
 	}
 	if f := strings.Fields(r.rest); len(f) > 0 && cellRun.MatchString(f[0]) {
-		return &input.Problem{Line: line, Text: fmt.Sprintf("the row of %s has more than the header's %d cells", p.names[device], len(p.names))}
+		return &input.Problem{Line: line, Text: fmt.Sprintf(
+			"the row of %s has more than the header's %d cells", p.names[device], len(p.names))}
 	}
 	if c := r.cells[device]; c.Type != interconnect.PathSelf {
-		return &input.Problem{Line: line, Text: fmt.Sprintf("the row of %s has %v instead of X in its own column; a cell is missing", p.names[device], c)}
+		return &input.Problem{Line: line, Text: fmt.Sprintf(
+			"the row of %s has %v instead of X in its own column; a cell is missing", p.names[device], c)}
 	}
 	if strings.TrimSpace(r.rest) == "" && p.continues() {
 		r.rest = p.lines[p.next].text
@@ -96,7 +101,9 @@ func (p *parser) unknownCell(l textLine) error {
 }
 
 func (p *parser) noPath(line, device int, word string) error {
-	return &input.Problem{Line: line, Text: fmt.Sprintf("%s in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m does", input.Quote(word), p.names[device])}
+	return &input.Problem{Line: line, Text: fmt.Sprintf(
+		"%s in the row of %s is no path; write X, NV1 to NV64, PIX, PXB, PHB, NODE or SYS, as nvidia-smi topo -m "+
+			"does", input.Quote(word), p.names[device])}
 }
 
 // continues says whether the next line is the rest of a torn row.
@@ -137,13 +144,15 @@ func (p *parser) takeCells(r *tableRow) error {
 		}
 	}
 	if len(r.cells) > len(p.names) {
-		return &input.Problem{Line: r.line, Text: fmt.Sprintf("the row has %d cells, the header %d columns", len(r.cells), len(p.names))}
+		return &input.Problem{Line: r.line, Text: fmt.Sprintf(
+			"the row has %d cells, the header %d columns", len(r.cells), len(p.names))}
 	}
 	return nil
 }
 
 var cellTypes = map[string]interconnect.PathType{
-	"X": interconnect.PathSelf, "PIX": interconnect.PathPIX, "PXB": interconnect.PathPXB, "PHB": interconnect.PathPHB, "NODE": interconnect.PathNODE, "SYS": interconnect.PathSYS, "SOC": interconnect.PathSYS,
+	"X": interconnect.PathSelf, "PIX": interconnect.PathPIX, "PXB": interconnect.PathPXB, "PHB": interconnect.PathPHB,
+	"NODE": interconnect.PathNODE, "SYS": interconnect.PathSYS, "SOC": interconnect.PathSYS,
 }
 
 func parseCell(s string) (interconnect.Cell, error) {

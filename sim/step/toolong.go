@@ -20,10 +20,12 @@ func (m *machine) unfinished() error {
 	}
 	what, call := m.slowest()
 	if l, ok := call.Limit(m.job.Topology); ok {
-		return fmt.Errorf("%s over %s takes %w; write a higher cluster.%s", what, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
+		return fmt.Errorf(
+			"%s over %s takes %w; write a higher cluster.%s", what, l.Name, sim.ErrHorizon, l.Kind.RateKeys())
 	}
 	if kernel, took := m.job.Compiler.Slowest(); took > slowKernel {
-		return fmt.Errorf("the run takes %w, with kernels of %v; write %s", sim.ErrHorizon, took, m.job.Compiler.Faster(kernel))
+		return fmt.Errorf(
+			"the run takes %w, with kernels of %v; write %s", sim.ErrHorizon, took, m.job.Compiler.Faster(kernel))
 	}
 	return fmt.Errorf("the run takes %w, %v; write fewer steps, passes or micro-batches", sim.ErrHorizon, sim.Horizon)
 }
