@@ -76,10 +76,17 @@ func cutPreset(text []byte) presetText {
 }
 
 // over lays a preset over the one on which it stands: keys and tables in the
-// order of the latter.
+// order of the latter. A [[variant]] of the base goes before the preset's own and
+// is without the keys that the preset gives whatever the job.
 func (p presetText) over(base presetText) presetText {
 	out := presetText{base: base.base, remark: p.remark + base.remark}
 	for _, below := range base.tables {
+		if below.variant() {
+			if below = below.without(p.tables[0]); len(below.keys) > 1 {
+				out.tables = append(out.tables, below)
+			}
+			continue
+		}
 		merged := textTable{header: below.header}
 		own := p.table(below.header)
 		for _, k := range below.keys {
@@ -99,11 +106,22 @@ func (p presetText) over(base presetText) presetText {
 		out.tables = append(out.tables, merged)
 	}
 	for _, t := range p.tables {
-		if base.table(t.header).keys == nil {
+		if t.variant() || base.table(t.header).keys == nil {
 			out.tables = append(out.tables, t)
 		}
 	}
 	return out
+}
+
+// variant reports whether a table is one of several of its name.
+func (t textTable) variant() bool { return strings.HasPrefix(t.header, "[[") }
+
+// without returns the table without the keys of another.
+func (t textTable) without(other textTable) textTable {
+	t.keys = slices.DeleteFunc(slices.Clone(t.keys), func(k textKey) bool {
+		return slices.ContainsFunc(other.keys, func(x textKey) bool { return x.name == k.name })
+	})
+	return t
 }
 
 // table returns the table of a header, an empty one where there is none.

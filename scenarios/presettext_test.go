@@ -110,3 +110,30 @@ y = 2
 z = 2
 `, top.over(base).write())
 }
+
+// TestWholeFrameworks: what is printed of a framework decides the same for jobs of
+// all sorts of hardware, models and dates.
+func TestWholeFrameworks(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range builtinNames("frameworks") {
+		whole, err := Source("frameworks", name)
+		require.NoError(t, err)
+		assert.NotRegexp(t, `(?m)^preset = `, string(whole))
+		file := filepath.Join(dir, name+".toml")
+		require.NoError(t, os.WriteFile(file, whole, 0o644))
+		for _, gpu := range []string{"a100-sxm4-80gb", "b200-sxm-180gb"} {
+			for _, sets := range []string{"", "model.norm=layernorm", "model.attention=unfused"} {
+				for _, date := range []string{"", "2022-06", "2024-03"} {
+					of := func(preset string) any {
+						text := "cluster.gpu = \"" + gpu + "\"\ncluster.gpus_per_node = 1\nmodel.preset = \"generic-1b\"\n"
+						cfg, err := LoadReader(strings.NewReader(text), "job.toml", append(strings.Fields(sets),
+							"framework.preset="+preset, "framework.software_date="+date, "framework.name=x"))
+						require.NoError(t, err)
+						return cfg.Framework
+					}
+					require.Equal(t, of(name), of(file), "%s %s %s %s", name, gpu, sets, date)
+				}
+			}
+		}
+	}
+}
