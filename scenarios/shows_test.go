@@ -67,9 +67,9 @@ func bubble(r *step.Result) float64 {
 }
 
 func TestBubbles(t *testing.T) {
-	assert.InDelta(t, 3.0/11, bubble(simulate(t, "pp4-gpipe-8")), 0.015)
-	assert.InDelta(t, 3.0/11, bubble(simulate(t, "pp4-1f1b-8")), 0.015)
-	assert.InDelta(t, 3.0/4, bubble(simulate(t, "pp4-gpipe-1")), 0.03)
+	assert.InDelta(t, 3.0/11, bubble(simulate(t, "pp4-gpipe-8")), 0.003)
+	assert.InDelta(t, 3.0/11, bubble(simulate(t, "pp4-1f1b-8")), 0.008)
+	assert.InDelta(t, 3.0/4, bubble(simulate(t, "pp4-gpipe-1")), 0.013)
 	held := func(name string) float64 { return float64(simulate(t, name).Memory[0].AtPeak[memory.Activations]) }
 	assert.InEpsilon(t, 2, held("pp4-gpipe-8")/held("pp4-1f1b-8"), 0.02, "8 micro-batches against 4")
 }
@@ -82,7 +82,9 @@ func TestDataParallelOnPCIe(t *testing.T) {
 	}
 	one, four := simulate(t, "ddp8-small-pcie"), simulate(t, "ddp8-small-pcie-accum4")
 	assert.Greater(t, one.Stages[0].Comm[trace.DP].Seconds()/one.StepTime.Seconds(), 0.4)
-	assert.InDelta(t, 3, samplesPerSecond(one)/single("ddp8-small-pcie"), 1.2)
+	// Eight cards lose the exposed all-reduce, and a little to the slowest of them.
+	lost := one.Stages[0].Comm[trace.DP].Seconds() / one.StepTime.Seconds()
+	assert.InEpsilon(t, 8*(1-lost), samplesPerSecond(one)/single("ddp8-small-pcie"), 0.02)
 	assert.Greater(t, samplesPerSecond(four)/single("ddp8-small-pcie-accum4"), 6.0)
 }
 
@@ -96,8 +98,7 @@ func TestRecomputation(t *testing.T) {
 	most := func(r *step.Result) float64 { return float64(r.Memory[0].AtPeak[memory.Activations]) }
 	assert.LessOrEqual(t, most(full), most(off)/3)
 	longer := full.StepTime.Seconds()/off.StepTime.Seconds() - 1
-	assert.GreaterOrEqual(t, longer, 0.20)
-	assert.LessOrEqual(t, longer, 0.40)
+	assert.InDelta(t, 1.0/3, longer, 0.02, "one forward more beside a forward and a backward of two")
 }
 
 func TestNVLinkAgainstPCIe(t *testing.T) {

@@ -24,11 +24,11 @@ func tokensPerSecond(t *testing.T, name string) float64 {
 // the same global batch.
 func TestTwoIslandScenarios(t *testing.T) {
 	flat, apart, placed := tokensPerSecond(t, "two-islands-flat"), tokensPerSecond(t, "two-islands-hierarchical"), tokensPerSecond(t, "two-islands-placed")
-	assert.Greater(t, apart, 1.3*flat)
-	assert.Greater(t, placed, 1.1*apart)
+	assert.Greater(t, apart, 1.5*flat)
+	assert.Greater(t, placed, 1.25*apart)
 }
 
 // TestCardScenarios: a card for each GPU beats two that eight share.
 func TestCardScenarios(t *testing.T) {
-	assert.Greater(t, tokensPerSecond(t, "rails-8nic"), 1.15*tokensPerSecond(t, "shared-2nic"))
+	assert.Greater(t, tokensPerSecond(t, "rails-8nic"), 1.25*tokensPerSecond(t, "shared-2nic"))
 }

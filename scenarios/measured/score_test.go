@@ -74,7 +74,7 @@ func TestKernelsAndCollectivesAreScored(t *testing.T) {
 	require.Len(t, s.Rows, 2)
 	assert.Equal(t, "gemm.csv:2", s.Rows[0].ID)
 	assert.Equal(t, "A100-SXM4-80GB gemm TN", s.Rows[0].Family)
-	assert.InDelta(t, 0, *s.Rows[0].TimeError, 0.1)
+	assert.InDelta(t, 0, *s.Rows[0].TimeError, 0.03)
 	assert.Contains(t, s.Rows[1].Skipped, `no gpu preset for "MI210"`)
 	assert.Equal(t, -1.0, *s.Rows[1].TimeError)
 
@@ -85,7 +85,7 @@ func TestKernelsAndCollectivesAreScored(t *testing.T) {
 
 	collectives := scoreOf(t,
 		"gpu_type,gpus,nodes,collective,size_bytes,time_us\nA100-SXM4-80GB,8,1,all_reduce,1073741824,8241.5\n", "nccl.csv", Options{})
-	assert.InDelta(t, 0, *collectives.Rows[0].TimeError, 0.15)
+	assert.InDelta(t, 0, *collectives.Rows[0].TimeError, 0.01)
 }
 
 func TestRankMemoryIsScored(t *testing.T) {

@@ -161,9 +161,9 @@ func TestMicroBatchesArePadded(t *testing.T) {
 		return 1 - w.Tokens/w.Computed
 	}
 	assert.Less(t, padding(1), 0.02)
-	assert.InDelta(t, 1-0.5*float64(17)/16, padding(16), 0.07)
+	assert.InDelta(t, 1-0.5*float64(17)/16, padding(16), 0.05)
 	c.Data.Pad = true
-	assert.InDelta(t, 0.5, padding(1), 0.2)
+	assert.InDelta(t, 0.5, padding(1), 0.05)
 }
 
 func TestTooManyLengthsAreRefused(t *testing.T) {
