@@ -162,7 +162,7 @@ func TestUnknownGPUOfACommandLine(t *testing.T) {
 	for _, args := range [][]string{
 		{"topo", topoFile("a100-4gpu-nv4-nonic"), "--gpu", "a100-sxm4-8gb"},
 		{"collective", "all-reduce", "--topology", topoFile("a100-4gpu-nv4-nonic"), "--gpu", "a100-sxm4-8gb"},
-		{"calibrate", "x.csv", "--gpu", "a100-sxm4-8gb"},
+		{"calibrate", "../../scenarios/measured/testdata/gemm.csv", "--gpu", "a100-sxm4-8gb"},
 	} {
 		r := trainsim(args...)
 		assert.Equal(t, exitInput, r.code, args)
