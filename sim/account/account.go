@@ -29,14 +29,17 @@ type RankMemory struct {
 	// figures are then those of a device with room enough.
 	OOM *OOM
 
+	// AtStart is what was allocated by kind, and reserved, before the first step
+	// of Timelines, of which there is one a phase of the simulation.
 	AtStart   [memory.NumKinds + 1]int64
-	Timelines []Timeline // by phase of the simulation
+	Timelines []Timeline
 }
 
 // Replay replays the allocations of one rank of every pipeline rank.
 func Replay(j *job.Job) ([]RankMemory, error) { return ReplayContext(context.Background(), j, false) }
 
-// ReplayContext is Account until ctx is done, with the timeline if points is set.
+// ReplayContext is Replay until ctx is done; with points it keeps the timelines
+// that a recording shows.
 func ReplayContext(ctx context.Context, j *job.Job, points bool) ([]RankMemory, error) {
 	out := make([]RankMemory, len(j.Stages))
 	for s := range j.Stages {
@@ -52,19 +55,6 @@ func ReplayContext(ctx context.Context, j *job.Job, points bool) ([]RankMemory, 
 	return out, nil
 }
 
-// Peaks is what "auto-memory" goes by, the account of every pipeline rank.
-func Peaks(j *job.Job) ([]int64, error) {
-	accounts, err := Replay(j)
-	if err != nil {
-		return nil, err
-	}
-	out := make([]int64, len(accounts))
-	for i := range accounts {
-		out[i] = accounts[i].PeakAllocated
-	}
-	return out, nil
-}
-
 // replayStage runs with the device's memory and, where that does not do, once
 // more with memory enough, to know what would be needed.
 func replayStage(ctx context.Context, j *job.Job, stage int, points bool) (RankMemory, error) {
@@ -72,13 +62,13 @@ func replayStage(ctx context.Context, j *job.Job, stage int, points bool) (RankM
 	if err != nil {
 		return RankMemory{}, err
 	}
-	a.timeline = points
+	a.keepPoints = points
 	oom := a.run(ctx)
 	if oom != nil {
-		if a, err = newReplay(j, stage, roomy); err != nil {
+		if a, err = newReplay(j, stage, enough); err != nil {
 			return RankMemory{}, err
 		}
-		a.timeline = points
+		a.keepPoints = points
 		a.run(ctx)
 	}
 	m := a.result()
@@ -89,10 +79,6 @@ func replayStage(ctx context.Context, j *job.Job, stage int, points bool) (RankM
 	}
 	return m, nil
 }
-
-// roomy is a device on which everything fits: as much as the allocator's
-// virtual address ranges take.
-const roomy = 1 << 45
 
 // Stage accounts for the memory of one pipeline rank. Where it runs out of
 // memory the figures are those up to then.
@@ -108,6 +94,10 @@ func Stage(j *job.Job, stage int) (RankMemory, error) {
 	return m, nil
 }
 
+// enough is a device on which everything fits: as much as the allocator's
+// virtual address ranges take.
+const enough = 1 << 45
+
 // limit says what a rank may use: the device, or less of it by memory_fraction,
 // which counts what PyTorch reserves and not what lies outside.
 func limit(j *job.Job, m *RankMemory) {
@@ -117,6 +107,19 @@ func limit(j *job.Job, m *RankMemory) {
 			m.Allowed = allowed
 		}
 	}
+}
+
+// Peaks is what "auto-memory" goes by, the account of every pipeline rank.
+func Peaks(j *job.Job) ([]int64, error) {
+	accounts, err := Replay(j)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]int64, len(accounts))
+	for i := range accounts {
+		out[i] = accounts[i].PeakAllocated
+	}
+	return out, nil
 }
 
 // Fullest returns the stage whose account has the largest share of its device.
@@ -149,4 +152,17 @@ func (m *RankMemory) Parts() Parts {
 		Activations: p[memory.Activations], Temporaries: p[memory.Temporaries],
 		CommBuffers: p[memory.CommBuffers], Context: p[memory.Context],
 	}
+}
+
+func (a *replay) result() RankMemory {
+	m := RankMemory{
+		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.RanksPerStage(),
+		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
+		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation, AtStart: a.atStart, Timelines: a.timelines,
+	}
+	for k, n := range a.outside {
+		m.AtPeak[k] += n
+		m.Outside += n
+	}
+	return m
 }

@@ -4,7 +4,7 @@ package account
 // keeps goes when its loss does, at its end.
 func (a *replay) evaluate() {
 	script := a.job.Stages[a.stage].Evaluation
-	if a.full != nil || len(script) == 0 {
+	if a.failed() || len(script) == 0 {
 		return
 	}
 	before := a.alloc.PeakAllocated()
@@ -12,8 +12,8 @@ func (a *replay) evaluate() {
 	for i := range script {
 		a.action = int32(i)
 		a.runAction(&script[i])
-		if a.full != nil {
-			a.evaluating = true
+		if a.failed() {
+			a.failure.inEvaluation = true
 			return
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"trainsim/memory"
-	"trainsim/sim/code"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -37,22 +36,10 @@ func Explain(j *job.Job, stage int) []Line {
 	return e.lines
 }
 
-// prefetched is the only part of the temporaries that a formula gives.
-func (e *explainer) prefetched() {
-	p := e.job.Config.Prefetched()
-	e.add(memory.Temporaries, p.Bytes(), "prefetched batches", "%d workers x %d batches x %d B", p.Workers, p.Batches, p.BatchBytes)
-}
-
 type explainer struct {
 	job   *job.Job
 	stage *job.Stage
 	lines []Line
-}
-
-func (e *explainer) add(kind memory.Kind, bytes int64, part, formula string, args ...any) {
-	if bytes > 0 {
-		e.lines = append(e.lines, Line{Kind: kind, Part: part, Formula: fmt.Sprintf(formula, args...), Bytes: bytes})
-	}
 }
 
 // state explains weights, gradients and the optimizer.
@@ -71,28 +58,6 @@ func (e *explainer) state() {
 	}
 	e.spread(memory.Optimizer, "optimizer states", s.Moments.Bytes)
 	e.frozen()
-}
-
-// each adds so many bytes of each of the stage's parameters.
-func (e *explainer) each(kind memory.Kind, part string, n, bytes int64, remark string) {
-	e.add(kind, n*bytes, part, "%d parameters x %d B%s", n, bytes, remark)
-}
-
-// unsharded is what FSDP holds whole: a pipeline's stage during a step, else the
-// units that stay gathered from the forward to the backward.
-func (e *explainer) unsharded(n int64) {
-	if e.job.Config.GathersOnce() {
-		e.each(memory.Weights, "gathered weights", n, e.job.State.ReadBytes, " during a step")
-		e.each(memory.Gradients, "unsharded gradients", n, e.job.State.SummedBytes, " during a step")
-		return
-	}
-	var most, units int64
-	for _, chunk := range e.stage.Chunks {
-		if bytes, n := mostGathered(chunk); bytes > most {
-			most, units = bytes, n
-		}
-	}
-	e.add(memory.Weights, most, "gathered weights", "at most, of %d units at a time", units)
 }
 
 // spread adds what ZeRO shares out, apart for experts that other ranks share.
@@ -159,6 +124,23 @@ func (e *explainer) frozen() {
 	e.add(memory.Weights, sum, "frozen weights", "not trained (lora)")
 }
 
+// unsharded is what FSDP holds whole: a pipeline's stage during a step, else the
+// units that stay gathered from the forward to the backward.
+func (e *explainer) unsharded(n int64) {
+	if e.job.Config.GathersOnce() {
+		e.each(memory.Weights, "gathered weights", n, e.job.State.ReadBytes, " during a step")
+		e.each(memory.Gradients, "unsharded gradients", n, e.job.State.SummedBytes, " during a step")
+		return
+	}
+	var most, units int64
+	for _, chunk := range e.stage.Chunks {
+		if bytes, n := mostGathered(chunk); bytes > most {
+			most, units = bytes, n
+		}
+	}
+	e.add(memory.Weights, most, "gathered weights", "at most, of %d units at a time", units)
+}
+
 // activations explains what a chunk keeps from the forward to the backward: of
 // layers that keep the same, the first one tensor by tensor, all layers, and the
 // ends.
@@ -197,44 +179,10 @@ func (e *explainer) activations(index int, f inFlight) {
 	e.add(memory.Activations, f.awaitingWeights*awaitingBytes(chunk), name+" for weights", "%d micro-batches x %d B that the gradients of the weights still need", f.awaitingWeights, awaitingBytes(chunk))
 }
 
-// keptLayer is what one layer keeps from the forward to the backward.
-type keptLayer struct {
-	number  int32 // in the chunk
-	bytes   int64
-	tensors []*model.Tensor
-}
-
-// keptByLayer sorts a chunk's activations by layer, in order, and sums those of
-// no layer.
-func keptByLayer(chunk *code.Chunk) (layers []keptLayer, ends int64) {
-	for id := range chunk.Model.Tensors {
-		t := &chunk.Model.Tensors[id]
-		if t.Bytes == 0 || t.Weights || !chunk.Saved[id] || !writtenIn(chunk.Model.Forward, model.TensorID(id)) {
-			continue
-		}
-		if t.Layer == 0 {
-			ends += t.Bytes
-			continue
-		}
-		if len(layers) == 0 || layers[len(layers)-1].number != t.Layer {
-			layers = append(layers, keptLayer{number: t.Layer})
-		}
-		l := &layers[len(layers)-1]
-		l.bytes += t.Bytes
-		l.tensors = append(l.tensors, t)
-	}
-	return layers, ends
-}
-
-func writtenIn(ops []model.Op, id model.TensorID) bool {
-	for i := range ops {
-		for _, w := range ops[i].Writes {
-			if w == id {
-				return true
-			}
-		}
-	}
-	return false
+// prefetched is the only part of the temporaries that a formula gives.
+func (e *explainer) prefetched() {
+	p := e.job.Config.Prefetched()
+	e.add(memory.Temporaries, p.Bytes(), "prefetched batches", "%d workers x %d batches x %d B", p.Workers, p.Batches, p.BatchBytes)
 }
 
 // outside explains what PyTorch's allocator does not hold.
@@ -253,4 +201,15 @@ func (e *explainer) outside(stage int) {
 		e.add(memory.CommBuffers, pipelineBytes(j, stage), "NCCL, pipeline", "sends and receives")
 	}
 	e.add(memory.Context, contextBytes(j), "CUDA context", "with its kernels")
+}
+
+// each adds so many bytes of each of the stage's parameters.
+func (e *explainer) each(kind memory.Kind, part string, n, bytes int64, remark string) {
+	e.add(kind, n*bytes, part, "%d parameters x %d B%s", n, bytes, remark)
+}
+
+func (e *explainer) add(kind memory.Kind, bytes int64, part, formula string, args ...any) {
+	if bytes > 0 {
+		e.lines = append(e.lines, Line{Kind: kind, Part: part, Formula: fmt.Sprintf(formula, args...), Bytes: bytes})
+	}
 }

@@ -20,7 +20,7 @@ func (a *replay) unshard(p *code.Part) {
 	if !a.job.Config.GathersOnce() || p.Kind == trace.Evaluation {
 		return
 	}
-	g, d, chunk := &a.unsharded[p.Chunk], &a.job.DP, a.job.Stages[a.stage].Chunks[p.Chunk]
+	g, d, chunk := &a.gathered[p.Chunk], &a.job.DP, a.job.Stages[a.stage].Chunks[p.Chunk]
 	if g.weights == nil {
 		for _, bytes := range d.Gathers(chunk.Model) {
 			g.weights = append(g.weights, a.malloc("gathered weights", bytes, memory.Weights))
@@ -38,7 +38,7 @@ func (a *replay) reshard(p *code.Part) {
 	if !a.job.Config.GathersOnce() || p.Kind != trace.Backward && p.Kind != trace.BackwardWeight {
 		return
 	}
-	g := &a.unsharded[p.Chunk]
+	g := &a.gathered[p.Chunk]
 	if g.backwards++; g.backwards < backwardsOf(a.job, a.stage, p.Chunk) {
 		return
 	}

@@ -8,10 +8,6 @@ import (
 	"trainsim/sim/trace"
 )
 
-// Fragmentation is the phase of an allocation that fails although all that the job
-// ever allocates would fit, if only it lay closer together.
-const Fragmentation = "fragmentation"
-
 // OOM is an allocation that failed, in the program order of its rank.
 type OOM struct {
 	Rank, Stage int
@@ -20,26 +16,35 @@ type OOM struct {
 	Tensor      string
 	// Phase is when: start-up, first-forward, forward, first-backward,
 	// backward, optimizer-step, evaluation or [Fragmentation].
-	Phase           string
-	Err             *memory.OutOfMemory
+	Phase string
+	Err   *memory.OutOfMemory
+	// ActionIndex and PC are the instruction, of the step's script or the
+	// evaluation's; -1 for start-up.
 	ActionIndex, PC int32
-	Evaluating      bool
+	InEvaluation    bool
 }
 
+// Fragmentation is the phase of an allocation that fails although all that the job
+// ever allocates would fit, if only it lay closer together.
+const Fragmentation = "fragmentation"
+
+// oom describes the failure.
 func (a *replay) oom() *OOM {
+	f := &a.failure
 	o := &OOM{Rank: a.stage * a.job.Config.Parallel.RanksPerStage(), Stage: a.stage, Step: a.step,
-		Tensor: a.tensor, Phase: "start-up", Action: "start-up", ActionIndex: -1}
-	errors.As(a.full, &o.Err)
-	if a.failedAction >= 0 {
-		act := &a.job.Script(a.stage, a.evaluating)[a.failedAction]
+		Tensor: f.tensor, Phase: "start-up", Action: "start-up", ActionIndex: -1}
+	errors.As(f.err, &o.Err)
+	if f.action >= 0 {
+		act := &a.job.Script(a.stage, f.inEvaluation)[f.action]
 		o.Action, o.Phase = a.job.Compiler.Names[act.Name], a.phase(act)
-		o.ActionIndex, o.PC, o.Evaluating = a.failedAction, a.failedPC, a.evaluating
+		o.ActionIndex, o.PC, o.InEvaluation = f.action, f.pc, f.inEvaluation
 	}
 	return o
 }
 
+// phase names when an action is.
 func (a *replay) phase(act *code.Action) string {
-	if a.evaluating {
+	if a.failure.inEvaluation {
 		return "evaluation"
 	}
 	first := ""
@@ -56,8 +61,9 @@ func (a *replay) phase(act *code.Action) string {
 	return first + "backward"
 }
 
-// markFragmentation says that fragmentation is to blame if the request would have fitted
-// into idle bytes, and the job, as m has it with room enough, into the device.
+// markFragmentation says that fragmentation is to blame if the request would have
+// fitted into idle bytes, and the job, as m has it with room enough, into the
+// device.
 func (o *OOM) markFragmentation(m *RankMemory) {
 	room := m.Capacity - m.Outside
 	if m.Allowed > 0 {

@@ -28,6 +28,30 @@ func ncclBytes(j *job.Job, stage int) int64 {
 	return sum + pipelineBytes(j, stage)
 }
 
+// pipelineBytes is what sending to and receiving from the neighbouring stages
+// takes: connections to each on the node, one pool for all others.
+func pipelineBytes(j *job.Job, stage int) int64 {
+	p := &j.Config.Parallel
+	var local, pool int64
+	for _, other := range []int{stage - 1, stage + 1} {
+		if other < 0 || other >= p.PP {
+			continue
+		}
+		a, b := stage*p.RanksPerStage(), other*p.RanksPerStage()
+		c, err := j.NCCL.Communicator(nccl.AllReduce, []int{a, b})
+		if err != nil {
+			continue
+		}
+		bytes := c.MemoryBytes(nccl.SendRecv)
+		if j.Topology.DomainOf(a) == j.Topology.DomainOf(b) {
+			local += bytes
+		} else {
+			pool = max(pool, bytes)
+		}
+	}
+	return local + pool
+}
+
 // eagerBytes is what communicators that connect at once hold: NCCL before
 // 2.2x connected rings and trees of each at its start, a tree's reverse
 // direction adding half of a ring. Beside the groups that train there are the
@@ -84,28 +108,4 @@ func operations(j *job.Job, kind model.Group) []nccl.Op {
 		}
 	}
 	return out
-}
-
-// pipelineBytes is what sending to and receiving from the neighbouring stages
-// takes: connections to each on the node, one pool for all others.
-func pipelineBytes(j *job.Job, stage int) int64 {
-	p := &j.Config.Parallel
-	var local, pool int64
-	for _, other := range []int{stage - 1, stage + 1} {
-		if other < 0 || other >= p.PP {
-			continue
-		}
-		a, b := stage*p.RanksPerStage(), other*p.RanksPerStage()
-		c, err := j.NCCL.Communicator(nccl.AllReduce, []int{a, b})
-		if err != nil {
-			continue
-		}
-		bytes := c.MemoryBytes(nccl.SendRecv)
-		if j.Topology.DomainOf(a) == j.Topology.DomainOf(b) {
-			local += bytes
-		} else {
-			pool = max(pool, bytes)
-		}
-	}
-	return local + pool
 }

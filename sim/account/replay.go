@@ -6,52 +6,45 @@ import (
 	"trainsim/memory"
 	"trainsim/sim/code"
 	"trainsim/sim/job"
-	"trainsim/sim/model"
 	"trainsim/sim/trace"
 )
 
-// replay is one replay.
+// replay is the replay of one rank's allocations.
 type replay struct {
-	job *job.Job
-	// timeline: keep the points of the last step for a recording.
-	timeline  bool
-	stage     int
-	outside   [memory.NumKinds]int64
-	alloc     *memory.Allocator
-	owned     []int64 // elements of the optimizer's tensors
+	job     *job.Job
+	stage   int
+	alloc   *memory.Allocator
+	outside [memory.NumKinds]int64 // what PyTorch's allocator does not hold
+
+	// Where the replay is: the step, and the instruction of its script.
+	step       int
+	action, pc int32
+
+	// What it holds.
 	live      map[liveKey][]memory.Ref
+	spare     map[int][][]memory.Ref // slices for live, by length
 	kept      map[string]bool        // tensors that stay, by name
-	pool      map[int][][]memory.Ref // spare slices by length
-	step      int
-	action    int32
-	pc        int32
-	timelines []Timeline
-	noted     int // points of all timelines
-	last      [memory.NumKinds + 1]int64
-	atStart   [memory.NumKinds + 1]int64
-	unsharded []gathered // by chunk
-	grads     bool       // gradients exist
-	states    bool       // optimizer states exist
-	// evaluating: the failure, if any, is in the evaluation.
-	evaluating       bool
+	owned     []int64                // elements of the optimizer's tensors
+	gathered  []gathered             // by chunk
+	gradients bool                   // they exist
+	moments   bool                   // the optimizer's states exist
+
+	// What it notes.
+	keepPoints       bool // of the steps that may be simulated, for a recording
+	timelines        []Timeline
+	points           int                        // of all timelines
+	last, atStart    [memory.NumKinds + 1]int64 // values of the counters
+	startPeak        int64                      // before the first step
 	peakInEvaluation bool
-	// startPeak is the peak before the first step.
-	startPeak int64
-	full      error
-	tensor    string
-	// failedAction and failedPC are the instruction at which an allocation failed.
-	failedAction, failedPC int32
+	failure          failure
 }
 
-// liveKey names a set of tensors: those of one chunk and micro-batch.
-type liveKey struct {
-	evaluation bool
-	chunk      int16
-	microbatch int32
-}
-
-func liveKeyOf(p *code.Part) liveKey {
-	return liveKey{p.Kind == trace.Evaluation, p.Chunk, p.Microbatch}
+// failure is the first allocation that failed; err is nil without.
+type failure struct {
+	err          error
+	tensor       string
+	action, pc   int32
+	inEvaluation bool
 }
 
 // newReplay prepares a replay on a device of some capacity; more sets what else
@@ -67,22 +60,12 @@ func newReplay(j *job.Job, stage int, capacity int64, more ...func(*memory.Confi
 	}
 	a := &replay{
 		job: j, stage: stage,
-		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), pool: make(map[int][][]memory.Ref),
-		alloc: memory.New(device), unsharded: make([]gathered, len(j.Stages[stage].Chunks)),
+		live: make(map[liveKey][]memory.Ref), kept: make(map[string]bool), spare: make(map[int][][]memory.Ref),
+		alloc: memory.New(device), gathered: make([]gathered, len(j.Stages[stage].Chunks)),
 	}
 	a.outside[memory.Context] = contextBytes(j)
 	a.outside[memory.CommBuffers] = ncclBytes(j, stage)
 	return a, nil
-}
-
-// recording reports whether the present step may be simulated: any of those of
-// different lengths, else the last.
-func (a *replay) recording() bool { return a.job.Dynamic() || a.step >= a.job.Config.AccountSteps()-1 }
-
-// steady reports whether the steps done so far are enough.
-func (a *replay) steady() bool {
-	n := a.job.Config.AccountSteps()
-	return a.step > n || a.step == n && (a.job.Dynamic() || len(a.timelines[0].Driver) == 0)
 }
 
 // run replays the steps and returns the allocation that failed.
@@ -95,14 +78,14 @@ func (a *replay) run(ctx context.Context) *OOM {
 	a.action = -1
 	a.start()
 	a.startPeak = a.alloc.PeakAllocated()
-	if a.full == nil {
+	if !a.failed() {
 		a.alloc.ResetPeaks()
 	}
 	for a.step = 0; !a.steady(); a.step++ {
 		a.mark(false)
 		script := a.job.Stages[a.stage].Script
 		for i := range script {
-			if a.full != nil {
+			if a.failed() {
 				return a.oom()
 			}
 			if i%64 == 0 && ctx.Err() != nil {
@@ -112,11 +95,17 @@ func (a *replay) run(ctx context.Context) *OOM {
 			a.runAction(&script[i])
 		}
 		a.endStep()
-		if a.full != nil {
+		if a.failed() {
 			return a.oom()
 		}
 	}
 	return nil
+}
+
+// steady reports whether the steps done so far are enough.
+func (a *replay) steady() bool {
+	n := a.job.Config.AccountSteps()
+	return a.step > n || a.step == n && (a.job.Dynamic() || len(a.timelines[0].Driver) == 0)
 }
 
 // endStep replays what follows the step's actions.
@@ -131,13 +120,11 @@ func (a *replay) endStep() {
 func (a *replay) runAction(act *code.Action) {
 	var refs [2][]memory.Ref
 	var chunk [2]*code.Chunk
-	var tensors [2][]model.Tensor
 	a.pc = 0
 	for i, p := range act.List() {
 		if p.Microbatch >= 0 {
 			chunk[i] = a.code(act, i)
 			refs[i] = a.refs(liveKeyOf(&p), len(chunk[i].Model.Tensors))
-			tensors[i] = chunk[i].Model.Tensors
 			a.unshard(&p)
 			a.beforeBackward(p.Kind)
 		}
@@ -148,7 +135,7 @@ func (a *replay) runAction(act *code.Action) {
 			if op.Free && (i == 0 || !ops[i-1].Free) {
 				a.sample(true)
 			}
-			a.apply(chunk[op.Part], tensors[op.Part], refs[op.Part], op)
+			a.apply(chunk[op.Part], refs[op.Part], op)
 		}
 		if n := len(ops); n > 0 {
 			a.sample(!ops[n-1].Free)
@@ -172,6 +159,17 @@ func (a *replay) runAction(act *code.Action) {
 	a.sampleAction()
 }
 
+// liveKey names a set of tensors: those of one chunk and micro-batch.
+type liveKey struct {
+	evaluation bool
+	chunk      int16
+	microbatch int32
+}
+
+func liveKeyOf(p *code.Part) liveKey {
+	return liveKey{p.Kind == trace.Evaluation, p.Chunk, p.Microbatch}
+}
+
 // code returns the chunk that a part of an action runs, at the length of the
 // first replica's micro-batch.
 func (a *replay) code(act *code.Action, i int) *code.Chunk {
@@ -182,7 +180,7 @@ func (a *replay) code(act *code.Action, i int) *code.Chunk {
 }
 
 // apply replays one step of the allocator.
-func (a *replay) apply(chunk *code.Chunk, tensors []model.Tensor, refs []memory.Ref, op code.MemoryOp) {
+func (a *replay) apply(chunk *code.Chunk, refs []memory.Ref, op code.MemoryOp) {
 	if op.Free {
 		a.free(&refs[op.Tensor])
 		return
@@ -190,7 +188,7 @@ func (a *replay) apply(chunk *code.Chunk, tensors []model.Tensor, refs []memory.
 	if refs[op.Tensor] != 0 {
 		return
 	}
-	t := &tensors[op.Tensor]
+	t := &chunk.Model.Tensors[op.Tensor]
 	if t.Kept {
 		a.keep(t)
 		return
@@ -203,79 +201,4 @@ func (a *replay) apply(chunk *code.Chunk, tensors []model.Tensor, refs []memory.
 		kind = memory.Activations
 	}
 	refs[op.Tensor] = a.malloc(t.Name, t.Bytes, kind)
-}
-
-// keep allocates a tensor that stays, the first time that one of its name comes.
-func (a *replay) keep(t *model.Tensor) {
-	if !a.kept[t.Name] {
-		a.kept[t.Name] = true
-		kind := memory.Gradients
-		if t.Weights {
-			kind = memory.Weights
-		}
-		a.malloc(t.Name, t.Bytes, kind)
-	}
-}
-
-func (a *replay) malloc(what string, bytes int64, kind memory.Kind) memory.Ref {
-	if bytes == 0 || a.full != nil {
-		return 0
-	}
-	ref, err := a.alloc.Malloc(bytes, 0, kind)
-	if err != nil {
-		a.fail(err, what)
-	}
-	return ref
-}
-
-// free returns a tensor. Behind a failure it stays: the job has ended there, and
-// what the allocator held at that moment is what a snapshot shows.
-func (a *replay) free(ref *memory.Ref) {
-	if *ref != 0 {
-		if a.full == nil {
-			a.alloc.Free(*ref)
-		}
-		*ref = 0
-	}
-}
-
-// passing allocates a tensor that is gone at once.
-func (a *replay) passing(what string, bytes int64) {
-	ref := a.malloc(what, bytes, memory.Temporaries)
-	a.free(&ref)
-}
-
-func (a *replay) fail(err error, what string) {
-	if a.full == nil {
-		a.full, a.tensor, a.failedAction, a.failedPC = err, what, a.action, a.pc
-	}
-}
-
-func (a *replay) refs(key liveKey, n int) []memory.Ref {
-	if r, ok := a.live[key]; ok {
-		return r
-	}
-	spare := a.pool[n]
-	var r []memory.Ref
-	if len(spare) > 0 {
-		r, a.pool[n] = spare[len(spare)-1], spare[:len(spare)-1]
-	} else {
-		r = make([]memory.Ref, n)
-	}
-	a.live[key] = r
-	return r
-}
-
-func (a *replay) recycle(key liveKey, refs []memory.Ref) {
-	delete(a.live, key)
-	a.pool[len(refs)] = append(a.pool[len(refs)], refs)
-}
-
-func allFreed(refs []memory.Ref) bool {
-	for _, r := range refs {
-		if r != 0 {
-			return false
-		}
-	}
-	return true
 }

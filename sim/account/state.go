@@ -7,18 +7,6 @@ import (
 	"trainsim/sim/trace"
 )
 
-// loadAhead allocates the batches that wait on the GPU.
-func (a *replay) loadAhead() {
-	p := a.job.Config.Prefetched()
-	for range p.Workers * p.Batches {
-		a.malloc("prefetched batch", p.BatchBytes, memory.Temporaries)
-	}
-}
-
-// deepspeedBucket is DeepSpeed's default bucket for reducing gradients and for
-// gathering parameters, in elements.
-const deepspeedBucket = 500_000_000
-
 // start allocates what is there before the first step.
 func (a *replay) start() {
 	for _, chunk := range a.job.Stages[a.stage].Chunks {
@@ -41,19 +29,11 @@ func (a *replay) start() {
 	a.loadAhead()
 }
 
-// frozen allocates the weights that are not trained; FSDP shards them unit by
-// unit in the format in which they are gathered.
-func (a *replay) frozen(chunk *code.Chunk) {
-	list, shards := chunk.Model.Frozen, int64(1)
-	if a.job.State.Layout == job.ShardedLayout {
-		shards = a.job.Config.Shards()
-		list = a.job.DP.Gathers(chunk.Model)
-		for i, n := range a.job.DP.Units(chunk.Model) {
-			list[i] -= n * a.job.State.ReadBytes
-		}
-	}
-	for _, bytes := range list {
-		a.malloc("frozen weights", (bytes+shards-1)/shards, memory.Weights)
+// loadAhead allocates the batches that wait on the GPU.
+func (a *replay) loadAhead() {
+	p := a.job.Config.Prefetched()
+	for range p.Workers * p.Batches {
+		a.malloc("prefetched batch", p.BatchBytes, memory.Temporaries)
 	}
 }
 
@@ -67,55 +47,19 @@ func (a *replay) workspace() {
 	}
 }
 
-// weights allocates the chunk's parameters one by one.
-func (a *replay) weights(chunk *code.Chunk) []memory.Ref {
-	list := chunk.Parameters()
-	out := make([]memory.Ref, len(list))
-	copies := int64(1)
-	if v := a.job.Program.WeightVersions; v != nil {
-		copies = int64(v[a.stage]) // stashed versions
-	}
-	for range copies {
-		for i, n := range list {
-			out[i] = a.malloc("weights", n*a.job.State.Weights.Bytes, memory.Weights)
+// frozen allocates the weights that are not trained; FSDP shards them unit by
+// unit in the format in which they are gathered.
+func (a *replay) frozen(chunk *code.Chunk) {
+	list, shards := chunk.Model.Frozen, int64(1)
+	if a.job.State.Layout == job.ShardedLayout {
+		shards = a.job.Config.Shards()
+		list = a.job.DP.Gathers(chunk.Model)
+		for i, n := range a.job.DP.Units(chunk.Model) {
+			list[i] -= n * a.job.State.ReadBytes
 		}
 	}
-	return out
-}
-
-func (a *replay) freeAll(refs []memory.Ref) {
-	for i := range refs {
-		a.free(&refs[i])
-	}
-}
-
-// own appends the pieces of the chunk's parameters whose optimizer states the
-// rank holds: the first of equal parts of what each group of replicas shares.
-func (a *replay) own(chunk *code.Chunk) (pieces []int64) {
-	for _, d := range a.job.GradientGroups() {
-		left := d.Owned(d.Parameters(chunk.Model))
-		for _, n := range d.Weights(chunk.Model) {
-			if n = min(n, left); n > 0 {
-				pieces = append(pieces, n)
-				left -= n
-			}
-		}
-	}
-	a.owned = append(a.owned, pieces...)
-	return pieces
-}
-
-// masters allocates fp32 copies of the given pieces, each made from a copy in
-// the parameters' format.
-func (a *replay) masters(pieces []int64) {
-	s := &a.job.State
-	if s.Master.Bytes == 0 {
-		return
-	}
-	for _, n := range pieces {
-		part := a.malloc("cloned weights", n*s.Weights.Bytes, memory.Temporaries)
-		a.malloc("master weights", n*s.Master.Bytes, memory.Optimizer)
-		a.free(&part)
+	for _, bytes := range list {
+		a.malloc("frozen weights", (bytes+shards-1)/shards, memory.Weights)
 	}
 }
 
@@ -161,10 +105,6 @@ func (a *replay) startDeepSpeed(chunk *code.Chunk) {
 	}
 }
 
-// splitGradients reports whether DeepSpeed's backwards write gradients in the
-// weights' format beside those that add up in another.
-func (a *replay) splitGradients() bool { return a.job.State.GradientCopies.Bytes > 0 }
-
 func (a *replay) startSharded(chunk *code.Chunk) {
 	for _, n := range a.job.DP.Units(chunk.Model) {
 		if n > 0 {
@@ -175,12 +115,58 @@ func (a *replay) startSharded(chunk *code.Chunk) {
 	}
 }
 
-// beforeBackward allocates the gradients that the first backward makes.
-func (a *replay) beforeBackward(kind trace.Kind) {
-	if a.grads || !isBackward(kind) {
+// weights allocates the chunk's parameters one by one.
+func (a *replay) weights(chunk *code.Chunk) []memory.Ref {
+	list := chunk.Parameters()
+	out := make([]memory.Ref, len(list))
+	copies := int64(1)
+	if v := a.job.Program.WeightVersions; v != nil {
+		copies = int64(v[a.stage]) // stashed versions
+	}
+	for range copies {
+		for i, n := range list {
+			out[i] = a.malloc("weights", n*a.job.State.Weights.Bytes, memory.Weights)
+		}
+	}
+	return out
+}
+
+// own appends the pieces of the chunk's parameters whose optimizer states the
+// rank holds: the first of equal parts of what each group of replicas shares.
+func (a *replay) own(chunk *code.Chunk) (pieces []int64) {
+	for _, d := range a.job.GradientGroups() {
+		left := d.Owned(d.Parameters(chunk.Model))
+		for _, n := range d.Weights(chunk.Model) {
+			if n = min(n, left); n > 0 {
+				pieces = append(pieces, n)
+				left -= n
+			}
+		}
+	}
+	a.owned = append(a.owned, pieces...)
+	return pieces
+}
+
+// masters allocates fp32 copies of the given pieces, each made from a copy in
+// the parameters' format.
+func (a *replay) masters(pieces []int64) {
+	s := &a.job.State
+	if s.Master.Bytes == 0 {
 		return
 	}
-	a.grads = true
+	for _, n := range pieces {
+		part := a.malloc("cloned weights", n*s.Weights.Bytes, memory.Temporaries)
+		a.malloc("master weights", n*s.Master.Bytes, memory.Optimizer)
+		a.free(&part)
+	}
+}
+
+// beforeBackward allocates the gradients that the first backward makes.
+func (a *replay) beforeBackward(kind trace.Kind) {
+	if a.gradients || !isBackward(kind) {
+		return
+	}
+	a.gradients = true
 	bytes := a.job.State.Gradients.Bytes
 	switch a.job.State.Layout {
 	case job.MegatronLayout:
@@ -208,8 +194,12 @@ func (a *replay) afterBackward(kind trace.Kind) {
 	if a.job.State.Layout != job.DeepSpeedLayout || !a.splitGradients() || !isBackward(kind) {
 		return
 	}
-	a.passing("cast gradients", a.largestWeight()*a.job.State.Gradients.Bytes)
+	a.pass("cast gradients", a.largestWeight()*a.job.State.Gradients.Bytes)
 }
+
+// splitGradients reports whether DeepSpeed's backwards write gradients in the
+// weights' format beside those that add up in another.
+func (a *replay) splitGradients() bool { return a.job.State.GradientCopies.Bytes > 0 }
 
 // largestWeight returns the elements of the stage's largest parameter.
 func (a *replay) largestWeight() int64 {
@@ -224,4 +214,21 @@ func (a *replay) largestWeight() int64 {
 
 func isBackward(kind trace.Kind) bool {
 	return kind == trace.Backward || kind == trace.BackwardInput || kind == trace.BackwardWeight
+}
+
+// optimizerStates allocates the states, two tensors a piece where there are two
+// moments.
+func (a *replay) optimizerStates() {
+	if a.moments {
+		return
+	}
+	a.moments = true
+	for _, n := range a.owned {
+		bytes := n * a.job.State.Moments.Bytes
+		if bytes > 0 && a.job.State.MomentTensors == 2 {
+			a.malloc("optimizer states", bytes/2, memory.Optimizer)
+			bytes -= bytes / 2
+		}
+		a.malloc("optimizer states", bytes, memory.Optimizer)
+	}
 }

@@ -39,34 +39,21 @@ func (a *replay) update() {
 func (a *replay) updateDeepSpeed(hold func(string, int64)) {
 	s := &a.job.State
 	if a.job.DP.Ranks > 1 && !a.splitGradients() {
-		a.passing("reduce bucket", deepspeedBucket*s.Gradients.Bytes)
+		a.pass("reduce bucket", deepspeedBucket*s.Gradients.Bytes)
 	}
 	if s.MainGradients.Bytes > 0 {
 		for _, n := range a.owned {
 			hold("partition of the gradients", n*s.Gradients.Bytes)
-			a.passing("float64 gradient", 8*min(n, a.largestWeight())) // for its norm
+			a.pass("float64 gradient", 8*min(n, a.largestWeight())) // for its norm
 			hold("flattened gradients", n*s.Gradients.Bytes)
 			hold("fp32 gradients", n*s.MainGradients.Bytes)
 		}
 	}
 	if a.job.DP.Ranks > 1 {
-		a.passing("gather bucket", min(deepspeedBucket, a.job.Stages[a.stage].TrainedParameters)*s.Weights.Bytes)
+		a.pass("gather bucket", min(deepspeedBucket, a.job.Stages[a.stage].TrainedParameters)*s.Weights.Bytes)
 	}
 }
 
-// optimizerStates allocates the states, two tensors a piece where there are two
-// moments.
-func (a *replay) optimizerStates() {
-	if a.states {
-		return
-	}
-	a.states = true
-	for _, n := range a.owned {
-		bytes := n * a.job.State.Moments.Bytes
-		if bytes > 0 && a.job.State.MomentTensors == 2 {
-			a.malloc("optimizer states", bytes/2, memory.Optimizer)
-			bytes -= bytes / 2
-		}
-		a.malloc("optimizer states", bytes, memory.Optimizer)
-	}
-}
+// deepspeedBucket is DeepSpeed's default bucket for reducing gradients and for
+// gathering parameters, in elements.
+const deepspeedBucket = 500_000_000

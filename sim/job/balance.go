@@ -1,8 +1,6 @@
 package job
 
-// Peaks returns the most that the memory account of a job has allocated on each
-// pipeline rank, in bytes.
-type Peaks func(*Job) ([]int64, error)
+import "trainsim/sim/model"
 
 // balanceMemory moves layers from the pipeline rank whose peak is the highest
 // to the one whose peak is the lowest as long as the highest peak falls; the
@@ -28,6 +26,10 @@ func (j *Job) balanceMemory(layers []int) ([]int, error) {
 	}
 	return layers, nil
 }
+
+// Peaks returns the most that the memory account of a job has allocated on each
+// pipeline rank, in bytes.
+type Peaks func(*Job) ([]int64, error)
 
 // stagePeaks is the peak of each pipeline rank under a split, in bytes, and the
 // pipeline rank that holds each stage.
@@ -81,4 +83,43 @@ func (p *stagePeaks) moveLayer(layers []int) ([]int, bool) {
 	out[from]--
 	out[to]++
 	return out, true
+}
+
+// balanceTime spreads the layers so that the slowest stage is as fast as it
+// can be: each layer goes to the stage that is then the fastest. Every stage
+// costs the same a layer, so that this is optimal; layers of other kinds than the
+// last one's are taken for the first stage's.
+func (j *Job) balanceTime(stages int) []int {
+	cost := func(r model.Run) float64 {
+		c := j.stageCost(r)
+		return c.Forward + c.BackwardInput + c.BackwardWeight
+	}
+	m := &j.Config.Model
+	others, base := m.Kinds()
+	perLayer := cost(base)
+	load := make([]float64, stages)
+	all := m.Whole()
+	if r := base; all.Embeds {
+		r.Embeds = true
+		load[0] += max(0, cost(r)-perLayer)
+	}
+	if r := base; all.Ends {
+		r.Ends = true
+		load[stages-1] += max(0, cost(r)-perLayer)
+	}
+	for _, kind := range others {
+		load[0] += float64(float64(m.Count(all, kind)) * (cost(kind) - perLayer))
+	}
+	out := make([]int, stages)
+	for range all.Layers {
+		best := 0
+		for s := range load {
+			if load[s] < load[best] {
+				best = s
+			}
+		}
+		out[best]++
+		load[best] += perLayer
+	}
+	return out
 }

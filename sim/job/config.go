@@ -54,17 +54,6 @@ type Parallel struct {
 	GradBucket sim.Bytes `toml:"grad_bucket"`
 }
 
-// ExpertTP returns over how many ranks one expert is cut.
-func (p *Parallel) ExpertTP() int {
-	if p.ETP > 0 {
-		return p.ETP
-	}
-	return p.TP
-}
-
-// World returns the number of ranks.
-func (p *Parallel) World() int { return p.TP * p.PP * p.DP * p.CP }
-
 // Schedule is the pipeline schedule and how the batch is cut.
 type Schedule struct {
 	Kind            string `toml:"kind"`
@@ -110,4 +99,35 @@ type Memory struct {
 type Host struct {
 	// LaunchBlocking lets the host wait for every kernel (CUDA_LAUNCH_BLOCKING=1).
 	LaunchBlocking bool `toml:"launch_blocking"`
+}
+
+// Data is how samples reach the GPU: their lengths and what is loaded ahead.
+type Data struct {
+	// Workers is how many loader processes there are, Prefetch how many batches
+	// each keeps ready; with GPUPrefetch they are ready on the GPU.
+	Workers     int  `toml:"workers"`
+	Prefetch    int  `toml:"prefetch"`
+	GPUPrefetch bool `toml:"gpu_prefetch"`
+	// SampleBytes is the size of a sample as it is loaded; 0 is three int64
+	// values a token: the input, its mask and the labels.
+	SampleBytes sim.Bytes `toml:"sample_bytes"`
+	// Lengths says how long sequences are: fixed (the model's seq_len), uniform
+	// from MinLength to seq_len, or list, drawn from LengthList. A micro-batch is
+	// padded to its longest sequence. Different lengths make a run one of Steps
+	// steps; Pad pads every sequence to seq_len, the control.
+	Lengths     string `toml:"lengths"`
+	MinLength   int    `toml:"min_length"`
+	LengthList  []int  `toml:"length_list"`
+	LengthsFile string `toml:"lengths_file"`
+	Pad         bool   `toml:"pad"`
+	Steps       int    `toml:"steps"`
+}
+
+// Evaluation is a phase of forward passes behind each step.
+type Evaluation struct {
+	Batches   int `toml:"batches"`    // 0: none
+	BatchSize int `toml:"batch_size"` // sequences; 0: as in training
+	// KeepActivations runs it without torch.no_grad: what a backward would need
+	// lives to the end of the pass.
+	KeepActivations bool `toml:"keep_activations"`
 }

@@ -4,50 +4,8 @@ import (
 	"cmp"
 	"errors"
 
-	"trainsim/sim"
 	"trainsim/sim/input"
 )
-
-// steadySteps is how many steps the account runs: optimizer states appear at
-// the end of the first, so that the second has the steady peak. One more runs
-// if the driver had work in the second.
-const steadySteps = 2
-
-// Data is how samples reach the GPU: their lengths and what is loaded ahead.
-type Data struct {
-	// Workers is how many loader processes there are, Prefetch how many batches
-	// each keeps ready; with GPUPrefetch they are ready on the GPU.
-	Workers     int  `toml:"workers"`
-	Prefetch    int  `toml:"prefetch"`
-	GPUPrefetch bool `toml:"gpu_prefetch"`
-	// SampleBytes is the size of a sample as it is loaded; 0 is three int64
-	// values a token: the input, its mask and the labels.
-	SampleBytes sim.Bytes `toml:"sample_bytes"`
-	// Lengths says how long sequences are: fixed (the model's seq_len), uniform
-	// from MinLength to seq_len, or list, drawn from LengthList. A micro-batch is
-	// padded to its longest sequence. Different lengths make a run one of Steps
-	// steps; Pad pads every sequence to seq_len, the control.
-	Lengths     string `toml:"lengths"`
-	MinLength   int    `toml:"min_length"`
-	LengthList  []int  `toml:"length_list"`
-	LengthsFile string `toml:"lengths_file"`
-	Pad         bool   `toml:"pad"`
-	Steps       int    `toml:"steps"`
-}
-
-// Evaluation is a phase of forward passes behind each step.
-type Evaluation struct {
-	Batches   int `toml:"batches"`    // 0: none
-	BatchSize int `toml:"batch_size"` // sequences; 0: as in training
-	// KeepActivations runs it without torch.no_grad: what a backward would need
-	// lives to the end of the pass.
-	KeepActivations bool `toml:"keep_activations"`
-}
-
-// EvaluationBatch returns the sequences of a pass of the evaluation.
-func (c *Config) EvaluationBatch() int {
-	return cmp.Or(c.Evaluation.BatchSize, c.Schedule.MicrobatchSize)
-}
 
 // Validate returns what is wrong, each with the key in its table.
 func (d *Data) Validate(seqLen int64) error {
@@ -74,12 +32,6 @@ func (d *Data) Validate(seqLen int64) error {
 	return errors.Join(out...)
 }
 
-// varies reports whether sequences differ in length.
-func (d *Data) varies() bool { return d.Lengths == "uniform" || d.Lengths == "list" }
-
-// Dynamic reports whether micro-batches do.
-func (d *Data) Dynamic() bool { return !d.Pad && d.varies() }
-
 // AccountSteps is how many steps the account runs, and a simulation of different
 // lengths.
 func (c *Config) AccountSteps() int {
@@ -87,6 +39,22 @@ func (c *Config) AccountSteps() int {
 		return max(steadySteps, c.Data.Steps)
 	}
 	return steadySteps
+}
+
+// steadySteps is how many steps the account runs: optimizer states appear at
+// the end of the first, so that the second has the steady peak. One more runs
+// if the driver had work in the second.
+const steadySteps = 2
+
+// Dynamic reports whether micro-batches do.
+func (d *Data) Dynamic() bool { return !d.Pad && d.varies() }
+
+// varies reports whether sequences differ in length.
+func (d *Data) varies() bool { return d.Lengths == "uniform" || d.Lengths == "list" }
+
+// EvaluationBatch returns the sequences of a pass of the evaluation.
+func (c *Config) EvaluationBatch() int {
+	return cmp.Or(c.Evaluation.BatchSize, c.Schedule.MicrobatchSize)
 }
 
 // Prefetched is what waits on the GPU for its turn: Batches of BatchBytes of

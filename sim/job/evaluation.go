@@ -39,16 +39,6 @@ func (j *Job) buildEvaluation() {
 	}
 }
 
-// EvaluationChunk returns what a chunk of the rank runs in the evaluation.
-func (s *Stage) EvaluationChunk(chunk int) *code.Chunk {
-	for i := range s.Evaluation {
-		if a := &s.Evaluation[i]; int(a.Parts[0].Chunk) == chunk {
-			return a.Chunks[0]
-		}
-	}
-	return nil
-}
-
 // evaluatedChunks lists a rank's chunks of the first pipeline in the order of
 // their stages.
 func (j *Job) evaluatedChunks(rank int) []int {
@@ -102,4 +92,14 @@ func (j *Job) evaluationPart(rank, chunk int, pass int32) code.Part {
 		out.Send, out.SendLocal, out.To = ((stage+1)*passes+pass)*2, next == rank, int32(next)
 	}
 	return out
+}
+
+// EvaluationChunk returns what a chunk of the rank runs in the evaluation.
+func (s *Stage) EvaluationChunk(chunk int) *code.Chunk {
+	for i := range s.Evaluation {
+		if a := &s.Evaluation[i]; int(a.Parts[0].Chunk) == chunk {
+			return a.Chunks[0]
+		}
+	}
+	return nil
 }

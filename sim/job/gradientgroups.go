@@ -142,3 +142,14 @@ func (d *GradientGroup) Gathers(chunk *model.Chunk) []int64 {
 	}
 	return out
 }
+
+// Parameters returns how many of a group's parameters each chunk has that has
+// any.
+func (s *Stage) Parameters(d *GradientGroup) (out []int64) {
+	for _, chunk := range s.Chunks {
+		if n := d.Parameters(chunk.Model); n > 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}

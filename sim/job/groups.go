@@ -1,10 +1,8 @@
 package job
 
 import (
-	"fmt"
 	"slices"
 
-	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
 	"trainsim/schedule"
 	"trainsim/sim/gpu"
@@ -22,49 +20,6 @@ type Group struct {
 // plans are those of a communicator's collectives, by number; nil until used.
 type plans struct {
 	list []*nccl.Plan
-}
-
-// NetOps maps the collectives of models to those of the network.
-var NetOps = map[model.Collective]nccl.Op{
-	model.AllReduce: nccl.AllReduce, model.AllGather: nccl.AllGather,
-	model.ReduceScatter: nccl.ReduceScatter, model.AllToAll: nccl.AllToAll,
-	model.SendRecv: nccl.SendRecv,
-}
-
-// Plan returns the plan of a collective, which groups that are alike share.
-func (g *Group) Plan(comms []model.Comm, id int32) *nccl.Plan {
-	p := g.plans
-	if len(p.list) < len(comms) {
-		p.list = append(p.list, make([]*nccl.Plan, len(comms)-len(p.list))...)
-	}
-	if p.list[id] == nil {
-		p.list[id] = g.Comm.Plan(NetOps[comms[id].Collective], comms[id].Bytes)
-	}
-	return p.list[id]
-}
-
-// Call returns a collective of the group on the network.
-func (g *Group) Call(comms []model.Comm, id int32) nccl.Call {
-	return nccl.Call{Plan: g.Plan(comms, id), Base: g.Comm.Base()}
-}
-
-// buildTopology builds the cluster.
-func (j *Job) buildTopology() error {
-	t, err := interconnect.Build(j.Config.Cluster)
-	if err != nil {
-		return err
-	}
-	j.Topology = t
-	if have, want := t.Devices(), j.Ranks(); have != want {
-		return fmt.Errorf("parallel: tp*cp*dp*pp = %d ranks, but the cluster has %d GPUs", want, have)
-	}
-	if j.NCCL, err = nccl.New(t, j.Config.NCCL); err != nil {
-		return err
-	}
-	if tp := j.Config.Parallel.TP; tp > 1 {
-		j.tpComm, err = j.NCCL.Communicator(nccl.AllReduce, nccl.First(tp))
-	}
-	return err
 }
 
 // buildGroups makes the communicators.
@@ -216,6 +171,30 @@ func (j *Job) plansOf(c *nccl.Communicator) *plans {
 		j.plans[c.Shape()] = p
 	}
 	return p
+}
+
+// Plan returns the plan of a collective, which groups that are alike share.
+func (g *Group) Plan(comms []model.Comm, id int32) *nccl.Plan {
+	p := g.plans
+	if len(p.list) < len(comms) {
+		p.list = append(p.list, make([]*nccl.Plan, len(comms)-len(p.list))...)
+	}
+	if p.list[id] == nil {
+		p.list[id] = g.Comm.Plan(NetOps[comms[id].Collective], comms[id].Bytes)
+	}
+	return p.list[id]
+}
+
+// Call returns a collective of the group on the network.
+func (g *Group) Call(comms []model.Comm, id int32) nccl.Call {
+	return nccl.Call{Plan: g.Plan(comms, id), Base: g.Comm.Base()}
+}
+
+// NetOps maps the collectives of models to those of the network.
+var NetOps = map[model.Collective]nccl.Op{
+	model.AllReduce: nccl.AllReduce, model.AllGather: nccl.AllGather,
+	model.ReduceScatter: nccl.ReduceScatter, model.AllToAll: nccl.AllToAll,
+	model.SendRecv: nccl.SendRecv,
 }
 
 // hasWorldGroup reports whether a replica spans more than one rank.

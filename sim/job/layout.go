@@ -35,5 +35,26 @@ func (p *Parallel) ExpertCoord(rank int) ExpertCoord {
 // experts.
 func (p *Parallel) expertReplicas() int { return p.RanksPerStage() / (p.ExpertTP() * max(p.EP, 1)) }
 
+// ExpertTP returns over how many ranks one expert is cut.
+func (p *Parallel) ExpertTP() int {
+	if p.ETP > 0 {
+		return p.ETP
+	}
+	return p.TP
+}
+
 // RanksPerStage returns the number of pipelines that run side by side.
 func (p *Parallel) RanksPerStage() int { return p.TP * p.CP * p.DP }
+
+// World returns the number of ranks.
+func (p *Parallel) World() int { return p.TP * p.PP * p.DP * p.CP }
+
+// ends returns the pipeline ranks of the model's first and last stage.
+func (j *Job) ends() (first, last int) {
+	first, _ = j.Program.Owner(0, 0)
+	last, _ = j.Program.Owner(0, j.Program.Stages()-1)
+	return first, last
+}
+
+// Ranks returns the number of ranks of the job.
+func (j *Job) Ranks() int { return j.Config.Parallel.World() }

@@ -18,6 +18,27 @@ type drawn struct {
 	count  int64 // sequences
 }
 
+// drawLengths draws the sequences' lengths and compiles what runs on them.
+func (j *Job) drawLengths() error {
+	c := j.Config
+	if !c.Data.varies() {
+		return nil
+	}
+	n := float64(c.Parallel.DP) * float64(c.AccountSteps()) * float64(j.Program.PipeMicrobatches()) * float64(max(1, c.Schedule.MicrobatchSize))
+	if n > maxDraws {
+		return fmt.Errorf("data.steps: %d steps have %.0f sequences of different lengths, more than are drawn (%d); write fewer steps", c.AccountSteps(), n, maxDraws)
+	}
+	j.draws = c.draw(j.Program.PipeMicrobatches())
+	if c.Data.Dynamic() {
+		j.lengths = j.draws.padded
+		j.compileLengths()
+	}
+	return nil
+}
+
+// maxDraws is how many sequences a run of different lengths may have.
+const maxDraws = 1 << 24
+
 // draw draws the lengths of every replica's sequences, nil where all are the
 // same.
 func (c *Config) draw(microbatches int) *drawn {
@@ -63,22 +84,25 @@ func (d *Data) length(below func(int64) int64, longest int64) int64 {
 	return int64(d.MinLength) + below(longest-int64(d.MinLength)+1)
 }
 
-// Dynamic reports whether micro-batches differ in length, so that a run has
-// several steps.
-func (j *Job) Dynamic() bool { return j.lengths != nil }
-
-// Steps returns how many training steps a run of the job simulates.
-func (j *Job) Steps() int {
+// compileLengths compiles the actions for all lengths that are drawn, so that a
+// run finds them, and drops the operators that are not needed any more.
+func (j *Job) compileLengths() {
 	if j.lengths == nil {
-		return 1
+		return
 	}
-	return j.Config.AccountSteps()
-}
-
-// MicrobatchLength returns the length of a micro-batch of a replica.
-func (j *Job) MicrobatchLength(replica, step int, microbatch int32) int64 {
-	list := j.lengths[replica][step]
-	return list[int(microbatch)%len(list)]
+	for s := range j.Stages {
+		script := j.Stages[s].Script
+		for i := range script {
+			for replica := range j.lengths {
+				for step := range j.lengths[replica] {
+					j.BlockOf(&script[i], replica, step)
+				}
+			}
+		}
+	}
+	for _, chunk := range j.byLength {
+		chunk.Drop()
+	}
 }
 
 // BlockOf returns an action's block for a replica's step.
@@ -130,44 +154,20 @@ func (j *Job) ChunkOfLength(chunk *code.Chunk, length int64) *code.Chunk {
 	return out
 }
 
-// compileLengths compiles the actions for all lengths that are drawn, so that a
-// run finds them, and drops the operators that are not needed any more.
-func (j *Job) compileLengths() {
-	if j.lengths == nil {
-		return
-	}
-	for s := range j.Stages {
-		script := j.Stages[s].Script
-		for i := range script {
-			for replica := range j.lengths {
-				for step := range j.lengths[replica] {
-					j.BlockOf(&script[i], replica, step)
-				}
-			}
-		}
-	}
-	for _, chunk := range j.byLength {
-		chunk.Drop()
-	}
+// MicrobatchLength returns the length of a micro-batch of a replica.
+func (j *Job) MicrobatchLength(replica, step int, microbatch int32) int64 {
+	list := j.lengths[replica][step]
+	return list[int(microbatch)%len(list)]
 }
 
-// maxDraws is how many sequences a run of different lengths may have.
-const maxDraws = 1 << 24
+// Dynamic reports whether micro-batches differ in length, so that a run has
+// several steps.
+func (j *Job) Dynamic() bool { return j.lengths != nil }
 
-// drawLengths draws the sequences' lengths and compiles what runs on them.
-func (j *Job) drawLengths() error {
-	c := j.Config
-	if !c.Data.varies() {
-		return nil
+// Steps returns how many training steps a run of the job simulates.
+func (j *Job) Steps() int {
+	if j.lengths == nil {
+		return 1
 	}
-	n := float64(c.Parallel.DP) * float64(c.AccountSteps()) * float64(j.Program.PipeMicrobatches()) * float64(max(1, c.Schedule.MicrobatchSize))
-	if n > maxDraws {
-		return fmt.Errorf("data.steps: %d steps have %.0f sequences of different lengths, more than are drawn (%d); write fewer steps", c.AccountSteps(), n, maxDraws)
-	}
-	j.draws = c.draw(j.Program.PipeMicrobatches())
-	if c.Data.Dynamic() {
-		j.lengths = j.draws.padded
-		j.compileLengths()
-	}
-	return nil
+	return j.Config.AccountSteps()
 }

@@ -6,9 +6,6 @@ import (
 	"trainsim/sim/gpu"
 )
 
-// optimizers lists the values of training.optimizer.
-var optimizers = []string{"adam", "sgd", "sgd-momentum", "adam-8bit", "adafactor"}
-
 // OptimizerBytes is what a parameter holds on a rank under an optimizer.
 type OptimizerBytes struct {
 	Optimizer string
@@ -33,6 +30,9 @@ func (j *Job) OptimizerTable() ([]OptimizerBytes, error) {
 	}
 	return out, nil
 }
+
+// optimizers lists the values of training.optimizer.
+var optimizers = []string{"adam", "sgd", "sgd-momentum", "adam-8bit", "adafactor"}
 
 // Optimizer is what an optimizer keeps and moves for each parameter, in bytes.
 type Optimizer struct {

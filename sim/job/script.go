@@ -57,6 +57,17 @@ func splitsBackward(p *schedule.Program) bool {
 	return false
 }
 
+// chunk returns the code of the chunk that holds a global stage.
+func (j *Job) chunk(stage int, split bool) *code.Chunk {
+	run := j.runs[stage]
+	c, ok := j.chunks[run]
+	if !ok {
+		c = code.NewChunk(j.Spec.Build(run), split)
+		j.chunks[run] = c
+	}
+	return c
+}
+
 // countParameters fills what the stage holds and exchanges.
 func (j *Job) countParameters(s *Stage) {
 	first, last := j.ends()
@@ -77,24 +88,6 @@ func (j *Job) countParameters(s *Stage) {
 			s.tiedParameters = max(s.tiedParameters, chunk.Model.Tied)
 		}
 	}
-}
-
-// Parameters returns how many of a group's parameters each chunk has that has
-// any.
-func (s *Stage) Parameters(d *GradientGroup) (out []int64) {
-	for _, chunk := range s.Chunks {
-		if n := d.Parameters(chunk.Model); n > 0 {
-			out = append(out, n)
-		}
-	}
-	return out
-}
-
-// ends returns the pipeline ranks of the model's first and last stage.
-func (j *Job) ends() (first, last int) {
-	first, _ = j.Program.Owner(0, 0)
-	last, _ = j.Program.Owner(0, j.Program.Stages()-1)
-	return first, last
 }
 
 func (j *Job) buildScript(rank int, s *Stage) {
@@ -126,21 +119,6 @@ type scriptBuilder struct {
 	last  [][]bool // by chunk, action: gradients are complete behind it
 }
 
-// code compiles a part of an action.
-func (b *scriptBuilder) code(i int, a schedule.Action, out *code.Action, part int) *code.Block {
-	key := code.BlockKey{Op: a.Op, Last: b.last[a.Chunk][i]}
-	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
-		b.seen[a.Chunk] = true
-		key.First = true
-		for i, d := range b.job.GradientGroups() {
-			key.Buckets[i] = b.stage.firstBucket(int(a.Chunk), d)
-		}
-	}
-	chunk := b.stage.Chunks[a.Chunk]
-	out.Chunks[part], out.Keys[part] = chunk, key
-	return b.job.blockFor(chunk, key)
-}
-
 func (b *scriptBuilder) single(i int, a schedule.Action) code.Action {
 	out := code.PlainAction(nil, b.job.Compiler.Name(fmt.Sprintf("%s%d", a.Op, a.Microbatch)))
 	out.Block = b.code(i, a, &out, 0)
@@ -159,15 +137,19 @@ func (b *scriptBuilder) pair(i int, list []schedule.Action) code.Action {
 	return out
 }
 
-// update adds the weights' update of an asynchronous schedule behind the
-// backward that completes a mini-batch.
-func (b *scriptBuilder) update(i int, a schedule.Action) {
-	if !b.job.Program.Async || !b.last[a.Chunk][i] {
-		return
+// code compiles a part of an action.
+func (b *scriptBuilder) code(i int, a schedule.Action, out *code.Action, part int) *code.Block {
+	key := code.BlockKey{Op: a.Op, Last: b.last[a.Chunk][i]}
+	if a.Op == schedule.Forward && !b.seen[a.Chunk] {
+		b.seen[a.Chunk] = true
+		key.First = true
+		for i, d := range b.job.GradientGroups() {
+			key.Buckets[i] = b.stage.firstBucket(int(a.Chunk), d)
+		}
 	}
-	u := code.PlainAction(b.job.updateBlock(b.stage), b.job.Compiler.Name("update"))
-	u.Update = true
-	b.stage.Script = append(b.stage.Script, u)
+	chunk := b.stage.Chunks[a.Chunk]
+	out.Chunks[part], out.Keys[part] = chunk, key
+	return b.job.blockFor(chunk, key)
 }
 
 // firstBucket returns the number of the chunk's first parameter gather.
@@ -246,6 +228,17 @@ func (j *Job) message(pipe, stage int, microbatch int32, backward bool) int32 {
 		id++
 	}
 	return id
+}
+
+// update adds the weights' update of an asynchronous schedule behind the
+// backward that completes a mini-batch.
+func (b *scriptBuilder) update(i int, a schedule.Action) {
+	if !b.job.Program.Async || !b.last[a.Chunk][i] {
+		return
+	}
+	u := code.PlainAction(b.job.updateBlock(b.stage), b.job.Compiler.Name("update"))
+	u.Update = true
+	b.stage.Script = append(b.stage.Script, u)
 }
 
 // batchMessages marks sends that blocking systems batch with the next receive:

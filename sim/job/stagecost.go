@@ -7,6 +7,23 @@ import (
 	"trainsim/sim/model"
 )
 
+// costs returns the costs of every global stage of the layers given, and the
+// time of a hand-off.
+func (j *Job) costs(layers []int) schedule.Costs {
+	c := schedule.Costs{Latency: float64(j.handOff())}
+	known := make(map[model.Run]schedule.StageCost)
+	for _, r := range j.Config.Model.Split(layers) {
+		cost, ok := known[r]
+		if !ok {
+			cost = j.stageCost(r)
+			known[r] = cost
+		}
+		c.PerStage = append(c.PerStage, cost)
+	}
+	c.StageCost = c.PerStage[len(layers)/2]
+	return c
+}
+
 // stageCost estimates what one micro-batch takes on a run of layers, each
 // operator and collective alone: what schedules that plan with costs, and the
 // balancing of layers, go by. Units are picoseconds.
@@ -30,23 +47,6 @@ func (j *Job) alone(c model.Comm) sim.Time {
 	return p.Uncontended()
 }
 
-// costs returns the costs of every global stage of the layers given, and the
-// time of a hand-off.
-func (j *Job) costs(layers []int) schedule.Costs {
-	c := schedule.Costs{Latency: float64(j.handOff())}
-	known := make(map[model.Run]schedule.StageCost)
-	for _, r := range j.Config.Model.Split(layers) {
-		cost, ok := known[r]
-		if !ok {
-			cost = j.stageCost(r)
-			known[r] = cost
-		}
-		c.PerStage = append(c.PerStage, cost)
-	}
-	c.StageCost = c.PerStage[len(layers)/2]
-	return c
-}
-
 // handOff returns how long a micro-batch takes from one stage to the next.
 func (j *Job) handOff() sim.Time {
 	columns := j.Config.Parallel.RanksPerStage()
@@ -55,45 +55,6 @@ func (j *Job) handOff() sim.Time {
 	}
 	p := j.NCCL.Send(0, columns, j.Spec.Build(model.Run{Layers: 1}).Output)
 	return p.Uncontended()
-}
-
-// balanceTime spreads the layers so that the slowest stage is as fast as it
-// can be: each layer goes to the stage that is then the fastest. Every stage
-// costs the same a layer, so that this is optimal; layers of other kinds than the
-// last one's are taken for the first stage's.
-func (j *Job) balanceTime(stages int) []int {
-	cost := func(r model.Run) float64 {
-		c := j.stageCost(r)
-		return c.Forward + c.BackwardInput + c.BackwardWeight
-	}
-	m := &j.Config.Model
-	others, base := m.Kinds()
-	perLayer := cost(base)
-	load := make([]float64, stages)
-	all := m.Whole()
-	if r := base; all.Embeds {
-		r.Embeds = true
-		load[0] += max(0, cost(r)-perLayer)
-	}
-	if r := base; all.Ends {
-		r.Ends = true
-		load[stages-1] += max(0, cost(r)-perLayer)
-	}
-	for _, kind := range others {
-		load[0] += float64(float64(m.Count(all, kind)) * (cost(kind) - perLayer))
-	}
-	out := make([]int, stages)
-	for range all.Layers {
-		best := 0
-		for s := range load {
-			if load[s] < load[best] {
-				best = s
-			}
-		}
-		out[best]++
-		load[best] += perLayer
-	}
-	return out
 }
 
 // weightShare returns the memory that the gradient of a chunk's weights still

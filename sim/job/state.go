@@ -55,6 +55,26 @@ func (h Held) mean(ranks int64) float64 {
 	return float64(h.Bytes)
 }
 
+// StateLayout is how a framework lays weights, gradients and optimizer states
+// out in memory.
+type StateLayout uint8
+
+const (
+	// PlainLayout is PyTorch's own: a tensor for each parameter, gradients from
+	// the first backward on, in DistributedDataParallel a second copy of them
+	// in buckets.
+	PlainLayout StateLayout = iota
+	// MegatronLayout keeps all gradients of a chunk in one buffer and, with the
+	// distributed optimizer, all its parameters in another.
+	MegatronLayout
+	// DeepSpeedLayout is DeepSpeed's ZeRO-1: flat parameters, a flat fp32
+	// partition; 16-bit gradients live beside fp32 ones.
+	DeepSpeedLayout
+	// ShardedLayout is FSDP: each unit's parameters, gradients and states are
+	// fp32 shards, what is gathered comes and goes.
+	ShardedLayout
+)
+
 // State returns the table of a job with a model and an optimizer over so many
 // data-parallel ranks. ZeRO's first stage and Megatron's distributed optimizer
 // shard what the optimizer has (Rajbhandari et al. 2020, arXiv 1910.02054, section
@@ -91,26 +111,6 @@ func parameterBytes(m *model.Spec) int64 {
 	return m.Precision.Bytes()
 }
 
-// StateLayout is how a framework lays weights, gradients and optimizer states
-// out in memory.
-type StateLayout uint8
-
-const (
-	// PlainLayout is PyTorch's own: a tensor for each parameter, gradients from
-	// the first backward on, in DistributedDataParallel a second copy of them
-	// in buckets.
-	PlainLayout StateLayout = iota
-	// MegatronLayout keeps all gradients of a chunk in one buffer and, with the
-	// distributed optimizer, all its parameters in another.
-	MegatronLayout
-	// DeepSpeedLayout is DeepSpeed's ZeRO-1: flat parameters, a flat fp32
-	// partition; 16-bit gradients live beside fp32 ones.
-	DeepSpeedLayout
-	// ShardedLayout is FSDP: each unit's parameters, gradients and states are
-	// fp32 shards, what is gathered comes and goes.
-	ShardedLayout
-)
-
 // stateLayout returns how the job's framework lays out states.
 func (c *Config) stateLayout() StateLayout {
 	switch {
@@ -124,11 +124,6 @@ func (c *Config) stateLayout() StateLayout {
 	return PlainLayout
 }
 
-// StateBytes is what training keeps of one parameter on one rank, in bytes.
-type StateBytes struct {
-	Weights, Gradients, MainGrads, Master, States float64
-}
-
 // Mean returns the bytes of a parameter on one of so many ranks that share what is
 // sharded. Copies of gradients are left out.
 func (s *State) Mean(ranks int64) StateBytes {
@@ -136,6 +131,11 @@ func (s *State) Mean(ranks int64) StateBytes {
 		Weights: s.Weights.mean(ranks), Gradients: s.Gradients.mean(ranks), MainGrads: s.MainGradients.mean(ranks),
 		Master: s.Master.mean(ranks), States: s.Moments.mean(ranks),
 	}
+}
+
+// StateBytes is what training keeps of one parameter on one rank, in bytes.
+type StateBytes struct {
+	Weights, Gradients, MainGrads, Master, States float64
 }
 
 // Kept returns the bytes that stay from step to step.

@@ -56,3 +56,11 @@ func (j *Job) workOf(byLength map[int64]int64, tokens, samples float64) Work {
 	w.Computed, w.ModelFLOPs, w.RecomputedFLOPs = float64(sum)*share, flops*share, again*share
 	return w
 }
+
+// Samples returns the sequences of one step over all replicas: the global batch.
+func (c *Config) Samples() int64 {
+	return int64(c.Schedule.Microbatches) * int64(c.Schedule.MicrobatchSize) * int64(c.Parallel.DP)
+}
+
+// Tokens returns the tokens of one step over all replicas.
+func (c *Config) Tokens() int64 { return c.Samples() * c.Model.Tokens() }

@@ -255,7 +255,7 @@ func (m *machine) failedAt(stage int, o *account.OOM) sim.Time {
 		return 0
 	}
 	from := m.outcomeOf(o).Start
-	act := &m.job.Script(stage, o.Evaluating)[o.ActionIndex]
+	act := &m.job.Script(stage, o.InEvaluation)[o.ActionIndex]
 	action := m.spanOf(stage, trace.Actions, act.Name, from, sim.Forever)
 	if action == nil {
 		return from
@@ -286,7 +286,7 @@ func (m *machine) spanOf(stage int, stream trace.Stream, name uint32, from, to s
 func (m *machine) outcomeOf(o *account.OOM) *outcome {
 	for i := range m.outcomes {
 		p := &m.outcomes[i]
-		if p.evaluation == o.Evaluating && (!m.job.Dynamic() || p.step == o.Step) {
+		if p.evaluation == o.InEvaluation && (!m.job.Dynamic() || p.step == o.Step) {
 			return p
 		}
 	}

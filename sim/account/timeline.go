@@ -21,16 +21,6 @@ type Point struct {
 	Value      int64
 }
 
-// values returns the counters: allocated by kind, with what lies outside
-// PyTorch in its kinds, and reserved.
-func (a *replay) values() (v [memory.NumKinds + 1]int64) {
-	for k, n := range a.alloc.AllocatedByKind() {
-		v[k] = n + a.outside[k]
-	}
-	v[memory.NumKinds] = a.alloc.Reserved()
-	return v
-}
-
 // mark begins the timeline of a step, or of the evaluation behind it, if it may
 // be one that is simulated.
 func (a *replay) mark(evaluation bool) {
@@ -38,7 +28,7 @@ func (a *replay) mark(evaluation bool) {
 		return
 	}
 	if !evaluation && !a.job.Dynamic() {
-		a.timelines, a.noted = a.timelines[:0], 0
+		a.timelines, a.points = a.timelines[:0], 0
 	}
 	if len(a.timelines) == 0 {
 		a.last = a.values()
@@ -50,24 +40,28 @@ func (a *replay) mark(evaluation bool) {
 // sample records the counters that changed, from the start of
 // the present instruction on (early) or from its end on.
 func (a *replay) sample(early bool) {
-	if !a.timeline || !a.recording() || !a.detailed() {
+	if !a.keepPoints || !a.recording() || !a.detailed() {
 		return
 	}
 	a.note(early)
 }
 
+// sampleAction is sample at the end of an action.
+func (a *replay) sampleAction() {
+	if a.keepPoints && a.recording() && !a.detailed() {
+		a.note(false)
+	}
+}
+
+// recording reports whether the present step may be simulated: any of those of
+// different lengths, else the last.
+func (a *replay) recording() bool { return a.job.Dynamic() || a.step >= a.job.Config.AccountSteps()-1 }
+
 // detailed reports whether changes of the counters are still noted at their
 // instruction: of a long run the rest is noted at the end of each action, so
 // that a saved run has room for all stages.
 func (a *replay) detailed() bool {
-	return a.noted < min(1<<21, trace.MaxSamples/2/len(a.job.Stages))
-}
-
-// sampleAction is sample at the end of an action.
-func (a *replay) sampleAction() {
-	if a.timeline && a.recording() && !a.detailed() {
-		a.note(false)
-	}
+	return a.points < min(1<<21, trace.MaxSamples/2/len(a.job.Stages))
 }
 
 func (a *replay) note(early bool) {
@@ -76,21 +70,18 @@ func (a *replay) note(early bool) {
 		if v[k] != a.last[k] {
 			t := &a.timelines[len(a.timelines)-1]
 			t.Points = append(t.Points, Point{a.action, a.pc, int32(k), early, v[k]})
-			a.noted++
+			a.points++
 		}
 	}
 	a.last = v
 }
 
-func (a *replay) result() RankMemory {
-	m := RankMemory{
-		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.RanksPerStage(),
-		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation, AtStart: a.atStart, Timelines: a.timelines,
+// values returns the counters: allocated by kind, with what lies outside
+// PyTorch in its kinds, and reserved.
+func (a *replay) values() (v [memory.NumKinds + 1]int64) {
+	for k, n := range a.alloc.AllocatedByKind() {
+		v[k] = n + a.outside[k]
 	}
-	for k, n := range a.outside {
-		m.AtPeak[k] += n
-		m.Outside += n
-	}
-	return m
+	v[memory.NumKinds] = a.alloc.Reserved()
+	return v
 }

@@ -1,7 +1,6 @@
 package account
 
 import (
-	"trainsim/sim/code"
 	"trainsim/sim/job"
 	"trainsim/sim/trace"
 )
@@ -54,17 +53,4 @@ func (f *inFlight) step(kind trace.Kind) {
 	case trace.BackwardWeight:
 		f.awaitingWeights--
 	}
-}
-
-// awaitingBytes is what the gradients of a chunk's weights need when that of its
-// input is done.
-func awaitingBytes(chunk *code.Chunk) (sum int64) {
-	for _, ids := range chunk.WeightFrees {
-		for _, id := range ids {
-			if t := &chunk.Model.Tensors[id]; chunk.Saved[id] && !t.Weights {
-				sum += t.Bytes
-			}
-		}
-	}
-	return sum
 }
