@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
-	run := report.NewRun(res, scenarios.Resolved(cfg))
+	run := report.NewRun(context.Background(), res, scenarios.Resolved(cfg))
 	r := run.Report
 	fmt.Printf("%s: a step of %.2f s, %.0f %% bubble, fits: %t\n", r.Name(), r.StepTime, 100*r.Bubble.OverTotal,
 		r.OOM == nil)

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,9 +17,9 @@ func accountOf(t *testing.T, name string, sets ...string) account.RankMemory {
 	t.Helper()
 	cfg, err := LoadWith(name, sets)
 	require.NoError(t, err)
-	j, err := job.Build(cfg, account.Peaks)
+	j, err := job.Build(context.Background(), cfg, account.Peaks)
 	require.NoError(t, err)
-	accounts, err := account.Replay(j)
+	accounts, err := account.Replay(context.Background(), j, false)
 	require.NoError(t, err)
 	return accounts[account.Fullest(accounts)]
 }

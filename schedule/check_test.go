@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -37,7 +38,7 @@ func TestCheckFindsFaults(t *testing.T) {
 			}
 			require.NoError(t, p.Check())
 			c.change(p)
-			_, err := p.Execute(UnitCosts())
+			_, err := p.Execute(context.Background(), UnitCosts())
 			var e *CheckError
 			require.True(t, errors.As(err, &e), "%v", err)
 			require.Contains(t, e.Error(), strings.TrimSuffix(want, ", W"))

@@ -1,6 +1,7 @@
 package schedule_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -100,7 +101,7 @@ func TestParseCSVPlacements(t *testing.T) {
 				require.Equal(t, [2]int{rank, chunk}, [2]int{r, c}, want)
 			}
 		}
-		_, err = p.Execute(schedule.UnitCosts())
+		_, err = p.Execute(context.Background(), schedule.UnitCosts())
 		require.NoError(t, err)
 	}
 }
@@ -142,7 +143,7 @@ func FuzzParseCSV(f *testing.F) {
 			require.True(t, strings.HasPrefix(err.Error(), "x.csv: "), err.Error())
 			return
 		}
-		r, err := p.Execute(schedule.UnitCosts())
+		r, err := p.Execute(context.Background(), schedule.UnitCosts())
 		require.NoError(t, err)
 		require.GreaterOrEqual(t, r.Makespan, r.Work)
 		var first, second strings.Builder

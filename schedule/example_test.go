@@ -25,7 +25,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		r, err := p.Execute(c.costs)
+		r, err := p.Execute(context.Background(), c.costs)
 		if err != nil {
 			fmt.Println(err)
 			return

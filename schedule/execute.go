@@ -1,5 +1,7 @@
 package schedule
 
+import "context"
+
 // Result holds the times of a program under idealised costs, in the unit of
 // the costs, and the counts that follow from its order alone.
 type Result struct {
@@ -55,8 +57,9 @@ func share(part, whole float64) float64 {
 // Execute checks the program and runs it under costs: every rank in order, one
 // action at a time, an action as soon as its inputs are there. Output for
 // another rank arrives Latency after the action ends; the sender is not held
-// up and links have no limit.
-func (p *Program) Execute(costs Costs) (*Result, error) {
+// up and links have no limit. It gives up with the context's error when that is
+// done.
+func (p *Program) Execute(ctx context.Context, costs Costs) (*Result, error) {
 	if err := p.Check(); err != nil {
 		return nil, err
 	}
@@ -64,11 +67,16 @@ func (p *Program) Execute(costs Costs) (*Result, error) {
 		return nil, err
 	}
 	r := &Result{Start: make([][]float64, p.Ranks), End: make([][]float64, p.Ranks)}
-	p.times(newWiring(p), costs, r)
+	if err := p.times(ctx, newWiring(p), costs, r); err != nil {
+		return nil, err
+	}
 	p.summarise(r)
 	p.countPeaks(r)
 	p.countMessages(r)
 	r.WeightVersions = p.liveVersions()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return r, nil
 }
 
@@ -84,16 +92,25 @@ type clock struct {
 
 // times fills in the start and end of every action. The program has passed
 // Check, so the replay reaches the end of every list.
-func (p *Program) times(w *wiring, costs Costs, r *Result) {
+func (p *Program) times(ctx context.Context, w *wiring, costs Costs, r *Result) error {
 	c := newClock(p, w, costs)
 	for rank, list := range p.Lists {
 		r.Start[rank], r.End[rank] = make([]float64, len(list)), make([]float64, len(list))
 	}
 	work := newWorkList(p.Ranks)
+	turns := 0
 	for rank, ok := work.pop(); ok; rank, ok = work.pop() {
+		if turns++; turns%turnsBetweenLooks == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		c.advance(rank, p.Lists[rank], r, work)
 	}
+	return ctx.Err()
 }
+
+// turnsBetweenLooks is how many turns of ranks pass between two looks at the
+// context: some milliseconds.
+const turnsBetweenLooks = 1 << 14
 
 func newClock(p *Program, w *wiring, costs Costs) *clock {
 	c := &clock{w: w, costs: costs, stage: make([]StageCost, p.Ranks*p.Chunks),

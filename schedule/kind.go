@@ -33,6 +33,9 @@ func (k *Kind) Build(ctx context.Context, o Options) (*Program, error) {
 	if err := k.Fill(req, p); err != nil {
 		return nil, err
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	return p, nil
 }
 
@@ -68,3 +71,6 @@ type Request struct {
 // whose work grows faster than its program asks for it now and then and returns
 // it.
 func (req *Request) Err() error { return req.ctx.Err() }
+
+// Context returns the context in which the schedule is built.
+func (req *Request) Context() context.Context { return req.ctx }

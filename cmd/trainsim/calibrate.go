@@ -42,7 +42,7 @@ only is taken for the device whatever it calls it.`,
 	return cmd
 }
 
-func (c *calibrateCommand) run(_ *cobra.Command, args []string) error {
+func (c *calibrateCommand) run(cmd *cobra.Command, args []string) error {
 	switch {
 	case (c.gpu == "") == (c.cluster == ""):
 		return usagef("calibrate fits one preset: write --gpu NAME or --cluster NAME")
@@ -57,7 +57,7 @@ func (c *calibrateCommand) run(_ *cobra.Command, args []string) error {
 	if c.cluster != "" {
 		preset, fitTo = c.cluster, calibrate.Cluster
 	}
-	fit, err := fitTo(preset, tables)
+	fit, err := fitTo(cmd.Context(), preset, tables)
 	if err != nil {
 		return badInput(err)
 	}

@@ -157,7 +157,7 @@ func savedRun(arg string) (path string, saved bool) {
 }
 
 func (c *compareCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run, error) {
-	j, err := build(cfg)
+	j, err := build(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -165,5 +165,5 @@ func (c *compareCommand) simulate(ctx context.Context, cfg *job.Config) (*report
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	return report.NewRun(res, scenarios.Resolved(cfg)), nil
+	return report.NewRun(ctx, res, scenarios.Resolved(cfg)), nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -20,7 +21,7 @@ func fixesOf(t *testing.T, text string) []report.Fix {
 	t.Helper()
 	cfg, err := scenarios.LoadReader(strings.NewReader(text), "x.toml", nil)
 	require.NoError(t, err)
-	return report.Fixes(cfg)
+	return report.Fixes(context.Background(), cfg)
 }
 
 // Advice names different things to change: not one micro-batch, then its half.
@@ -100,7 +101,7 @@ func TestFixesOfMixturesLoad(t *testing.T) {
 	} {
 		cfg, err := scenarios.LoadWith("mixtral-8x7b-ep8", sets)
 		require.NoError(t, err)
-		for _, f := range report.Fixes(cfg) {
+		for _, f := range report.Fixes(context.Background(), cfg) {
 			with := append([]string{}, sets...)
 			for key, value := range f.Change {
 				text := fmt.Sprint(value)

@@ -207,6 +207,6 @@ func outcome(t *testing.T, file, sets string) string {
 		return ""
 	}
 	var b bytes.Buffer
-	require.NoError(t, json.NewEncoder(&b).Encode(report.NewRun(res, nil).Report))
+	require.NoError(t, json.NewEncoder(&b).Encode(report.NewRun(context.Background(), res, nil).Report))
 	return b.String()
 }

@@ -15,16 +15,31 @@ import (
 	"os/signal"
 	"runtime"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"trainsim/sim/output"
 	"trainsim/sim/report"
 )
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	context.AfterFunc(ctx, func() { time.AfterFunc(patience, leave) })
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// patience is how long an interrupted command may take to stop by itself, as
+// simulations and searches do: drawing or printing something large may take longer.
+const patience = 700 * time.Millisecond
+
+// leave ends an interrupted command where it is. Nothing is lost: files are whole
+// or not there, and what was found is on the disk.
+func leave() {
+	output.Abandon()
+	fmt.Fprintln(os.Stderr, "trainsim: interrupted")
+	os.Exit(exitInterrupted)
 }
 
 // newVersionCommand is `trainsim version`.

@@ -67,7 +67,7 @@ with which the job fits.`,
 				if err := cmd.Context().Err(); err != nil {
 					return err
 				}
-				m, err := accountFor(cfg, explain)
+				m, err := accountFor(cmd.Context(), cfg, explain)
 				if err != nil {
 					return err
 				}
@@ -90,12 +90,12 @@ with which the job fits.`,
 
 // accountFor makes the memory account of a scenario, and looks for what would make
 // it fit if it does not.
-func accountFor(cfg *job.Config, explain bool) (*memoryAccount, error) {
-	j, err := build(cfg)
+func accountFor(ctx context.Context, cfg *job.Config, explain bool) (*memoryAccount, error) {
+	j, err := build(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := account.Replay(j)
+	ranks, err := account.Replay(ctx, j, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
@@ -112,11 +112,11 @@ func accountFor(cfg *job.Config, explain bool) (*memoryAccount, error) {
 		}
 	}
 	if !m.Fits {
-		for _, f := range report.Fixes(cfg) {
+		for _, f := range report.Fixes(ctx, cfg) {
 			m.Fixes = append(m.Fixes, report.Advice{Code: "out-of-memory", Severity: "error", Text: f.Text, Change: f.Change})
 		}
 	}
-	return m, nil
+	return m, ctx.Err()
 }
 
 // largest answers --max. The key of an evaluation that a scenario does not have

@@ -138,7 +138,7 @@ func (r *runCommand) print(cfgs []*job.Config) error {
 
 // simulate runs one scenario.
 func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run, *step.Result, error) {
-	j, err := build(cfg)
+	j, err := build(ctx, cfg)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -150,7 +150,10 @@ func (r *runCommand) simulate(ctx context.Context, cfg *job.Config) (*report.Run
 	wall := time.Since(start).Seconds()
 	rate := float64(res.Events) / wall
 	r.notef("%s: %d events in %.3f s, %.2f million a second", cfg.Name, res.Events, wall, rate/1e6)
-	run := report.NewRun(res, scenarios.Resolved(cfg))
+	run := report.NewRun(ctx, res, scenarios.Resolved(cfg))
+	if ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
 	rep := run.Report
 	if err != nil {
 		text := err.Error()

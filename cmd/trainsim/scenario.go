@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -83,8 +84,8 @@ func (a *app) loadAll(names, sets []string) ([]*job.Config, error) {
 
 // build makes the job of a scenario. What cannot be built is the scenario's
 // fault: it combines things that exist into something that does not.
-func build(cfg *job.Config) (*job.Job, error) {
-	j, err := job.Build(cfg, account.Peaks)
+func build(ctx context.Context, cfg *job.Config) (*job.Job, error) {
+	j, err := job.Build(ctx, cfg, account.Peaks)
 	switch {
 	case errors.Is(err, schedule.ErrDeadlock):
 		return nil, unrunnable(fmt.Errorf("%s: %w", cfg.Name, err))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"os"
@@ -66,7 +67,7 @@ comm-csv (with torch's sends and receives), png, svg, pdf.`,
 			if err != nil {
 				return err
 			}
-			return a.showSchedule(program, &f)
+			return a.showSchedule(cmd.Context(), program, &f)
 		},
 	}
 	f.register(cmd)
@@ -184,8 +185,8 @@ func (f *scheduleFlags) suggestKind(name string) string {
 }
 
 // showSchedule runs the program under the costs and writes it as --format says.
-func (a *app) showSchedule(p *schedule.Program, f *scheduleFlags) error {
-	r, err := p.Execute(f.options.Costs)
+func (a *app) showSchedule(ctx context.Context, p *schedule.Program, f *scheduleFlags) error {
+	r, err := p.Execute(ctx, f.options.Costs)
 	if err != nil {
 		return usagef("%w", err)
 	}

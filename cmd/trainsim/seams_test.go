@@ -39,7 +39,7 @@ func TestSeamsOfData(t *testing.T) {
 	seconds := func(sets ...string) float64 {
 		cfg, err := scenarios.LoadWith(filepath.Join(dir, "job.toml"), sets)
 		require.NoError(t, err)
-		j, err := job.Build(cfg, account.Peaks)
+		j, err := job.Build(context.Background(), cfg, account.Peaks)
 		require.NoError(t, err)
 		res, err := step.Timed(context.Background(), j, step.Options{Fold: true, NoRecording: true})
 		require.NoError(t, err)

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"os"
 	"testing"
 
@@ -92,7 +93,7 @@ func TestFitGeneralisesToRowsItHasNotSeen(t *testing.T) {
 		d.GEMM.Tiles[i].Efficiency *= 0.9
 	}
 	before := score(t, d, kernels(t, "gemm.csv"), "gemm TN")
-	fitted, residuals, err := fitDevice(every(kernels(t, "gemm.csv"), 8, 0), *d, gemmGroup, powerGroup)
+	fitted, residuals, err := fitDevice(context.Background(), every(kernels(t, "gemm.csv"), 8, 0), *d, gemmGroup, powerGroup)
 	require.NoError(t, err)
 	require.NoError(t, fitted.Validate())
 	held := score(t, &fitted, every(kernels(t, "gemm.csv"), 8, 3), "gemm TN")
@@ -106,9 +107,9 @@ func TestFitDependsOnItsArgumentsOnly(t *testing.T) {
 	rows := kernels(t, "attention.csv")
 	d := preset(t, "a100-sxm4-80gb")
 	untouched := *d
-	a, ra, err := fitDevice(rows, *d)
+	a, ra, err := fitDevice(context.Background(), rows, *d)
 	require.NoError(t, err)
-	b, rb, err := fitDevice(rows, *d)
+	b, rb, err := fitDevice(context.Background(), rows, *d)
 	require.NoError(t, err)
 	assert.Equal(t, a, b)
 	assert.Equal(t, ra, rb)
@@ -118,9 +119,9 @@ func TestFitDependsOnItsArgumentsOnly(t *testing.T) {
 
 func TestFitIgnoresOtherDevicesAndRefusesTooFewRows(t *testing.T) {
 	d := preset(t, "v100-sxm2-16gb")
-	_, _, err := fitDevice(kernels(t, "gemm.csv"), *d)
+	_, _, err := fitDevice(context.Background(), kernels(t, "gemm.csv"), *d)
 	assert.ErrorIs(t, err, errTooFewKernels)
-	_, _, err = fitDevice(nil, *d)
+	_, _, err = fitDevice(context.Background(), nil, *d)
 	assert.ErrorIs(t, err, errTooFewKernels)
 }
 
@@ -133,7 +134,7 @@ func TestFitRefusesWhatTheDeviceCannotReach(t *testing.T) {
 			rows[i].Skipped = "another"
 		}
 	}
-	_, _, err := fitDevice(rows, *preset(t, "a100-sxm4-80gb"))
+	_, _, err := fitDevice(context.Background(), rows, *preset(t, "a100-sxm4-80gb"))
 	assert.ErrorIs(t, err, errAbovePeak)
 }
 
@@ -141,7 +142,7 @@ func BenchmarkFit(b *testing.B) {
 	d := preset(b, "a100-sxm4-80gb")
 	rows := every(kernels(b, "gemm.csv"), 4, 0)
 	for b.Loop() {
-		if _, _, err := fitDevice(rows, *d, gemmGroup); err != nil {
+		if _, _, err := fitDevice(context.Background(), rows, *d, gemmGroup); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -30,7 +31,7 @@ func slowedKernels(d *gpu.Device) Table {
 }
 
 func TestSlowKernelsAreFoundAgain(t *testing.T) {
-	fit, err := GPU("a100-sxm4-80gb", []Table{slowedKernels(preset(t, "a100-sxm4-80gb"))})
+	fit, err := GPU(context.Background(), "a100-sxm4-80gb", []Table{slowedKernels(preset(t, "a100-sxm4-80gb"))})
 	require.NoError(t, err)
 	assert.Equal(t, "a100-sxm4-80gb", fit.Name)
 	assert.Equal(t, [2]int{15, 15}, [2]int{fit.Rows, fit.Fitted})
@@ -62,7 +63,7 @@ func TestSlowLinksAreFoundAgain(t *testing.T) {
 		}
 		table.Text = fmt.Appendf(table.Text, "A100,8,all_reduce,%d,%.3f\n", c.Bytes, took.Microseconds())
 	}
-	fit, err := Cluster("dgx-a100", tables)
+	fit, err := Cluster(context.Background(), "dgx-a100", tables)
 	require.NoError(t, err)
 	var b bytes.Buffer
 	require.NoError(t, fit.Write(&b))
@@ -78,13 +79,13 @@ func TestSlowLinksAreFoundAgain(t *testing.T) {
 
 func TestTablesToWhichNothingCanBeFitted(t *testing.T) {
 	few := []Table{{"few.csv", []byte("gpu_type,m,n,k,time_us\nx,1,1,1,1\n")}}
-	_, err := GPU("b200-sxm-180gb", few)
+	_, err := GPU(context.Background(), "b200-sxm-180gb", few)
 	require.ErrorIs(t, err, errTooFewKernels)
-	_, err = GPU("no-such-gpu", few)
+	_, err = GPU(context.Background(), "no-such-gpu", few)
 	require.ErrorContains(t, err, "no-such-gpu")
-	_, err = Cluster("dgx-a100", []Table{{"none.csv", []byte("gpu_type,gpus,collective,size_bytes,time_us\n")}})
+	_, err = Cluster(context.Background(), "dgx-a100", []Table{{"none.csv", []byte("gpu_type,gpus,collective,size_bytes,time_us\n")}})
 	require.ErrorIs(t, err, errTooFewCollectives)
-	_, err = Cluster("dgx-a100", few)
+	_, err = Cluster(context.Background(), "dgx-a100", few)
 	require.ErrorContains(t, err, "few.csv: is no table of collectives")
 }
 
@@ -93,7 +94,7 @@ func ExampleGPU() {
 	if err != nil {
 		panic(err)
 	}
-	fit, err := GPU("a100-sxm4-80gb", []Table{slowedKernels(d)})
+	fit, err := GPU(context.Background(), "a100-sxm4-80gb", []Table{slowedKernels(d)})
 	if err != nil {
 		panic(err)
 	}

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -37,7 +38,7 @@ type clusterFit struct {
 // that the cluster cannot run are left out; where all rows name the same GPU, it is
 // taken for the cluster's. What they do not decide keeps its value, to which the
 // rest is drawn weakly. The result depends on nothing but the arguments.
-func Cluster(preset string, tables []Table) (*Fit, error) {
+func Cluster(ctx context.Context, preset string, tables []Table) (*Fit, error) {
 	var all []measured.Collective
 	for _, t := range tables {
 		rows, err := measured.ReadCollectives(t.Text, t.Name, preset)
@@ -60,7 +61,7 @@ func Cluster(preset string, tables []Table) (*Fit, error) {
 	}
 	before, err := f.predict()
 	if err == nil {
-		err = f.minimise()
+		err = f.minimise(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -162,12 +163,12 @@ func (f *clusterFit) loss(z, prior []float64) float64 {
 }
 
 // minimise moves the figures to where the loss is least.
-func (f *clusterFit) minimise() error {
+func (f *clusterFit) minimise(ctx context.Context) error {
 	prior := make([]float64, len(f.knobs))
 	for i, k := range f.knobs {
 		prior[i] = math.Log(*k.value(&f.config))
 	}
-	err := minimise(prior, 100, []float64{0.2, 0.05}, func(z []float64) float64 { return f.loss(z, prior) })
+	err := minimise(ctx, prior, 100, []float64{0.2, 0.05}, func(z []float64) float64 { return f.loss(z, prior) })
 	if err != nil {
 		return fmt.Errorf("fitting the links of %s: %w", f.base, err)
 	}

@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -24,7 +25,7 @@ var errAbovePeak = errors.New("faster than the preset's peak rate; write a prese
 // GPU fits a device preset to measured kernels. Rows of other GPUs are left out;
 // where all rows name the same GPU, whatever they call it, it is taken for the
 // device.
-func GPU(preset string, tables []Table) (*Fit, error) {
+func GPU(ctx context.Context, preset string, tables []Table) (*Fit, error) {
 	d, err := scenarios.LoadGPU(preset)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func GPU(preset string, tables []Table) (*Fit, error) {
 	takeFor(all, d)
 	here := usable(all, d)
 	before := newResiduals(here, d).String()
-	fitted, after, err := fitDevice(all, *d)
+	fitted, after, err := fitDevice(ctx, all, *d)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +68,9 @@ func takeFor(ms []measured.KernelTime, d *gpu.Device) {
 // the measurements do not decide keep their values, to which the others are
 // drawn weakly. Without groups all are fitted that have five measurements or
 // more. The result depends on nothing but the arguments.
-func fitDevice(ms []measured.KernelTime, d gpu.Device, groups ...group) (gpu.Device, residuals, error) {
+func fitDevice(
+	ctx context.Context, ms []measured.KernelTime, d gpu.Device, groups ...group,
+) (gpu.Device, residuals, error) {
 	here := usable(ms, &d)
 	if err := abovePeak(here, &d); err != nil {
 		return d, nil, err
@@ -86,7 +89,7 @@ func fitDevice(ms []measured.KernelTime, d gpu.Device, groups ...group) (gpu.Dev
 				continue
 			}
 			fitted++
-			if err := fitGroup(g, rows, &d); err != nil {
+			if err := fitGroup(ctx, g, rows, &d); err != nil {
 				return d, nil, fmt.Errorf("fitting %v: %w", g, err)
 			}
 		}
@@ -130,13 +133,13 @@ func abovePeak(ms []*measured.KernelTime, d *gpu.Device) error {
 }
 
 // fitGroup minimises the mean loss over a group's parameters.
-func fitGroup(g group, rows []*measured.KernelTime, d *gpu.Device) error {
+func fitGroup(ctx context.Context, g group, rows []*measured.KernelTime, d *gpu.Device) error {
 	knobs := g.knobs(d)
 	prior := make([]float64, len(knobs))
 	for i, k := range knobs {
 		prior[i] = math.Log(k.get())
 	}
-	return minimise(prior, 200, []float64{0.2, 0.1, 0.3, 0.05}, func(z []float64) float64 {
+	return minimise(ctx, prior, 200, []float64{0.2, 0.1, 0.3, 0.05}, func(z []float64) float64 {
 		far := 0.0
 		for i, k := range knobs {
 			k.set(math.Exp(z[i]))

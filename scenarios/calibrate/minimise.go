@@ -1,6 +1,7 @@
 package calibrate
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -29,13 +30,21 @@ func loss(predicted sim.Time, seconds float64) float64 {
 // minimise runs the simplex method of Nelder and Mead on the logarithms of
 // parameters from their values on, once for each size of the first simplex
 // because it stalls, with a number of evaluations for each parameter. The
-// objective takes the parameters over; it is left at the best ones.
-func minimise(start []float64, evaluations int, sizes []float64, objective func(z []float64) float64) error {
+// objective takes the parameters over; it is left at the best ones. It gives up
+// with the context's error when that is done.
+func minimise(
+	ctx context.Context, start []float64, evaluations int, sizes []float64, objective func(z []float64) float64,
+) error {
 	best := slices.Clone(start)
+	problem := optimize.Problem{
+		Func: objective, Status: func() (optimize.Status, error) { return optimize.NotTerminated, ctx.Err() },
+	}
 	for _, size := range sizes {
 		settings := &optimize.Settings{FuncEvaluations: evaluations * (len(start) + 1)}
-		result, err := optimize.Minimize(optimize.Problem{Func: objective}, best, settings,
-			&optimize.NelderMead{SimplexSize: size})
+		result, err := optimize.Minimize(problem, best, settings, &optimize.NelderMead{SimplexSize: size})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if result == nil {
 			return err
 		}

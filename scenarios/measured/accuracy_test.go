@@ -166,7 +166,7 @@ func predictRuns(t *testing.T, runs []trainingRun) []sim.Time {
 
 // stepTime simulates a step without its memory.
 func stepTime(c *job.Config) (sim.Time, error) {
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	if err != nil {
 		return 0, err
 	}

@@ -99,7 +99,7 @@ func memoryError(ctx context.Context, rows []*Row, r reading, each Each) (float6
 		c := *rows[i].config
 		r.apply(&c)
 		errors[i] = 1
-		if ranks, err := accountOf(&c); err == nil {
+		if ranks, err := accountOf(ctx, &c); err == nil {
 			s := rows[i].Scored
 			s.PredictPeak(ranks)
 			errors[i] = math.Abs(float64(*s.PredictedBytes)/float64(*s.MeasuredBytes) - 1)

@@ -37,12 +37,12 @@ func rankMemoryRows(text []byte, name string, o Options) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
-	accounts := map[*job.Config]func() ([]account.RankMemory, error){nil: nil}
+	accounts := map[*job.Config]*sharedAccount{nil: nil}
 	var out []Row
 	for i := range rows {
 		m := &rows[i]
 		if _, known := accounts[m.Config]; !known {
-			accounts[m.Config] = sync.OnceValues(func() ([]account.RankMemory, error) { return accountOf(m.Config) })
+			accounts[m.Config] = &sharedAccount{config: m.Config}
 		}
 		for _, figure := range []struct {
 			metric memoryMetric
@@ -57,7 +57,7 @@ func rankMemoryRows(text []byte, name string, o Options) ([]Row, error) {
 }
 
 // row makes the row of one figure of a rank.
-func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]account.RankMemory, error)) Row {
+func (m *rankPeak) row(metric memoryMetric, bytes int64, shared *sharedAccount) Row {
 	r := Row{Scored: report.Scored{
 		ID: m.ID + " " + string(metric), Family: m.Family + " " + string(metric),
 		MemoryMetric: string(metric), Skipped: m.Skipped,
@@ -66,8 +66,8 @@ func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]accou
 		r.MeasuredBytes = &bytes
 	}
 	if m.Skipped == "" {
-		r.predict = func(_ context.Context, s *report.Scored) error {
-			ranks, err := account()
+		r.predict = func(ctx context.Context, s *report.Scored) error {
+			ranks, err := shared.of(ctx)
 			if err == nil {
 				s.PredictMemory(&ranks[m.Stage])
 			}
@@ -77,13 +77,27 @@ func (m *rankPeak) row(metric memoryMetric, bytes int64, account func() ([]accou
 	return r
 }
 
+// sharedAccount is the memory account of a job, which all its rows share.
+type sharedAccount struct {
+	config *job.Config
+	once   sync.Once
+	ranks  []account.RankMemory
+	err    error
+}
+
+// of makes the account when it is first asked for.
+func (a *sharedAccount) of(ctx context.Context) ([]account.RankMemory, error) {
+	a.once.Do(func() { a.ranks, a.err = accountOf(ctx, a.config) })
+	return a.ranks, a.err
+}
+
 // accountOf is the memory account of a job, a rank of each stage.
-func accountOf(c *job.Config) ([]account.RankMemory, error) {
-	j, err := job.Build(c, account.Peaks)
+func accountOf(ctx context.Context, c *job.Config) ([]account.RankMemory, error) {
+	j, err := job.Build(ctx, c, account.Peaks)
 	if err != nil {
 		return nil, err
 	}
-	return account.Replay(j)
+	return account.Replay(ctx, j, false)
 }
 
 // isRankMemory reports whether a CSV header is that of a table of rank memory.

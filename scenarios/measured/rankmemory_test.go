@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"context"
 	"encoding/csv"
 	"math"
 	"os"
@@ -63,9 +64,9 @@ func scoreRanks(t *testing.T, table string) (allocated, reserved errorsOf) {
 		r := &rows[i]
 		require.Empty(t, r.Skipped)
 		if accounts[r.Config] == nil {
-			j, err := job.Build(r.Config, account.Peaks)
+			j, err := job.Build(context.Background(), r.Config, account.Peaks)
 			require.NoError(t, err)
-			accounts[r.Config], err = account.Replay(j)
+			accounts[r.Config], err = account.Replay(context.Background(), j, false)
 			require.NoError(t, err)
 		}
 		m := &accounts[r.Config][r.Stage]

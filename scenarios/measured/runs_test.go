@@ -1,6 +1,7 @@
 package measured
 
 import (
+	"context"
 	"encoding/csv"
 	"os"
 	"strings"
@@ -98,9 +99,9 @@ func TestRunsOutOfMemory(t *testing.T) {
 func TestFlashLossFits(t *testing.T) {
 	cfg := *runsByID(t, runsTable(t))["mpt-0212"].Config
 	outcome := func() *account.OOM {
-		j, err := job.Build(&cfg, account.Peaks)
+		j, err := job.Build(context.Background(), &cfg, account.Peaks)
 		require.NoError(t, err)
-		accounts, err := account.Replay(j)
+		accounts, err := account.Replay(context.Background(), j, false)
 		require.NoError(t, err)
 		return accounts[0].OOM
 	}

@@ -1,6 +1,7 @@
 package draw_test
 
 import (
+	"context"
 	"encoding/json"
 	"regexp"
 	"strings"
@@ -18,7 +19,7 @@ func built(t *testing.T, kind string, o schedule.Options, c schedule.Costs) (*sc
 	t.Helper()
 	p, err := kinds.Build(t.Context(), kind, o)
 	require.NoError(t, err)
-	r, err := p.Execute(c)
+	r, err := p.Execute(context.Background(), c)
 	require.NoError(t, err)
 	return p, r
 }

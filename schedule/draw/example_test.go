@@ -16,7 +16,7 @@ func ExampleGantt() {
 		fmt.Println(err)
 		return
 	}
-	r, err := p.Execute(schedule.UnitCosts())
+	r, err := p.Execute(context.Background(), schedule.UnitCosts())
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"io"
 	"testing"
 
@@ -30,7 +31,7 @@ func BenchmarkExecute(b *testing.B) {
 		b.Fatal(err)
 	}
 	for b.Loop() {
-		if _, err := p.Execute(schedule.UnitCosts()); err != nil {
+		if _, err := p.Execute(context.Background(), schedule.UnitCosts()); err != nil {
 			b.Fatal(err)
 		}
 	}

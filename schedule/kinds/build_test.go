@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -40,7 +41,7 @@ func checkBuild(t *testing.T, k schedule.Kind, o schedule.Options) {
 		require.NotEmpty(t, count.Nearest, "%+v: %v", o, err)
 		return
 	}
-	r, err := p.Execute(schedule.UnitCosts())
+	r, err := p.Execute(context.Background(), schedule.UnitCosts())
 	require.NoError(t, err, "%+v", o)
 	require.Equal(t, k.Name, p.Kind)
 	require.Equal(t, [4]int{p.Ranks, p.Chunks, p.Stages(), p.Pipes()}, [4]int{outline.Ranks, outline.Chunks, outline.Stages(), outline.Pipes()})
@@ -137,7 +138,7 @@ func TestCostDrivenOrdersTakeAnyCosts(t *testing.T) {
 			}
 			p, err := Build(t.Context(), kind, o)
 			require.NoError(t, err, "%s %+v", kind, c)
-			r, err := p.Execute(o.Costs)
+			r, err := p.Execute(context.Background(), o.Costs)
 			require.NoError(t, err, "%s %+v", kind, c)
 			if kind != "grouped-interleaved" {
 				require.LessOrEqual(t, maxOf(r.Peak), 2*o.Ranks, "%s %+v", kind, c)
@@ -194,7 +195,7 @@ func FuzzBuild(f *testing.F) {
 		if err != nil {
 			return
 		}
-		_, err = program.Execute(schedule.UnitCosts())
+		_, err = program.Execute(context.Background(), schedule.UnitCosts())
 		require.NoError(t, err, "%s p%d m%d v%d", k.Name, p, m, v)
 	})
 }

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -24,7 +25,7 @@ func execute(t *testing.T, kind string, o schedule.Options, c schedule.Costs) (*
 	t.Helper()
 	p, err := Build(t.Context(), kind, o)
 	require.NoError(t, err)
-	r, err := p.Execute(c)
+	r, err := p.Execute(context.Background(), c)
 	require.NoError(t, err)
 	return p, r
 }

@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,7 +23,7 @@ func TestZBAutoTakesAnyCosts(t *testing.T) {
 		}
 		prog, err := Build(t.Context(), "zb-auto", o)
 		require.NoError(t, err)
-		_, err = prog.Execute(o.Costs)
+		_, err = prog.Execute(context.Background(), o.Costs)
 		require.NoError(t, err, "%+v", o)
 	}
 }

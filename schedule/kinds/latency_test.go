@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"math/rand/v2"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 func extraLatency(t *testing.T, kind string, o schedule.Options, cost schedule.StageCost, c float64) float64 {
 	t.Helper()
 	p, without := execute(t, kind, o, schedule.Costs{StageCost: cost})
-	with, err := p.Execute(schedule.Costs{StageCost: cost, Latency: c})
+	with, err := p.Execute(context.Background(), schedule.Costs{StageCost: cost, Latency: c})
 	require.NoError(t, err)
 	return with.Makespan - without.Makespan
 }
@@ -61,11 +62,11 @@ func TestScalingAndMonotony(t *testing.T) {
 		p, err := Build(t.Context(), k.Name, o)
 		require.NoError(t, err)
 		costs := schedule.Costs{StageCost: randomCosts(rng), Latency: 2}
-		base, err := p.Execute(costs)
+		base, err := p.Execute(context.Background(), costs)
 		require.NoError(t, err)
 
 		eight := schedule.Costs{StageCost: cost(8*costs.Forward, 8*costs.BackwardInput, 8*costs.BackwardWeight), Latency: 16}
-		scaled, err := p.Execute(eight)
+		scaled, err := p.Execute(context.Background(), eight)
 		require.NoError(t, err)
 		require.Equal(t, 8*base.Makespan, scaled.Makespan, k.Name)
 		require.Equal(t, base.BubbleOverTotal(), scaled.BubbleOverTotal(), k.Name)
@@ -76,7 +77,7 @@ func TestScalingAndMonotony(t *testing.T) {
 			{StageCost: cost(costs.Forward, costs.BackwardInput, costs.BackwardWeight+1), Latency: 2},
 			{StageCost: costs.StageCost, Latency: 3},
 		} {
-			r, err := p.Execute(more)
+			r, err := p.Execute(context.Background(), more)
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, r.Makespan, base.Makespan, k.Name)
 		}

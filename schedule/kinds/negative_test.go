@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -76,7 +77,7 @@ func checkRefusedBubble(t *testing.T, o schedule.Options, bubble any) {
 	t.Helper()
 	p := &schedule.Program{Kind: "interleaved", Ranks: o.Ranks, Microbatches: o.Microbatches, Chunks: o.VirtualStages, Placement: schedule.Loop, Batches: 1,
 		Lists: interleavedLists(o.Ranks, o.Microbatches, o.VirtualStages, o.GroupSize, false)}
-	r, err := p.Execute(schedule.UnitCosts())
+	r, err := p.Execute(context.Background(), schedule.UnitCosts())
 	if bubble == "deadlock" {
 		var e *schedule.CheckError
 		require.True(t, errors.As(err, &e), "%v", err)

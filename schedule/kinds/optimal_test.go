@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -33,7 +34,7 @@ func checkOptimum(t *testing.T, r *optimalRecord, kind string) {
 	}
 	p, err := Build(t.Context(), kind, o)
 	require.NoError(t, err)
-	got, err := p.Execute(o.Costs)
+	got, err := p.Execute(context.Background(), o.Costs)
 	require.NoError(t, err)
 	for _, peak := range got.Peak {
 		if peak > r.Cap {

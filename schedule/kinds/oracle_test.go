@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -141,7 +142,7 @@ func checkScenario(t *testing.T, r *oracleRecord, p *schedule.Program, name stri
 	require.NoError(t, json.Unmarshal(r.Res[name][0], &makespan))
 	require.NoError(t, json.Unmarshal(r.Res[name][1], &idle))
 	require.NoError(t, json.Unmarshal(r.Res[name][2], &span))
-	got, err := p.Execute(scenarioCosts(name, p.Stages()))
+	got, err := p.Execute(context.Background(), scenarioCosts(name, p.Stages()))
 	require.NoError(t, err)
 	require.Equal(t, makespan, got.Makespan, name)
 	require.Equal(t, idle, got.Idle, name)

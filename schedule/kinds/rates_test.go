@@ -1,6 +1,7 @@
 package kinds
 
 import (
+	"context"
 	"encoding/csv"
 	"os"
 	"strconv"
@@ -73,7 +74,7 @@ func spanRate(t *testing.T, row, profile map[string]string) float64 {
 	program, err := Build(t.Context(), kind.kind, schedule.Options{Ranks: p, Microbatches: m, VirtualStages: v, Costs: costs,
 		MemoryCap: kind.caps * p, WeightShare: weightShareOf(t, profile)})
 	require.NoError(t, err)
-	r, err := program.Execute(costs)
+	r, err := program.Execute(context.Background(), costs)
 	require.NoError(t, err)
 	return r.SpanBubble() / (r.SpanBubble() + r.Work)
 }

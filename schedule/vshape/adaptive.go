@@ -1,6 +1,7 @@
 package vshape
 
 import (
+	"context"
 	"fmt"
 
 	"trainsim/schedule"
@@ -43,7 +44,7 @@ func fillVAdaptive(req *schedule.Request, p *schedule.Program) error {
 			return true
 		}
 		p.Lists = g.splitLists(req.Microbatches)
-		if span, ok := longestSpan(p, req.Costs); ok && (best == nil || span < shortest) {
+		if span, ok := longestSpan(req.Context(), p, req.Costs); ok && (best == nil || span < shortest) {
 			best, shortest = p.Lists, span
 		}
 		return true
@@ -61,8 +62,8 @@ func fillVAdaptive(req *schedule.Request, p *schedule.Program) error {
 
 // longestSpan returns the longest rank's span, the quantity that the search
 // makes small.
-func longestSpan(p *schedule.Program, costs schedule.Costs) (span float64, ok bool) {
-	r, err := p.Execute(costs)
+func longestSpan(ctx context.Context, p *schedule.Program, costs schedule.Costs) (span float64, ok bool) {
+	r, err := p.Execute(ctx, costs)
 	if err != nil {
 		return 0, false
 	}

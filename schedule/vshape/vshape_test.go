@@ -17,7 +17,7 @@ func built(t *testing.T, kind string, o schedule.Options) *schedule.Result {
 	t.Helper()
 	p, err := kinds.Build(t.Context(), kind, o)
 	require.NoError(t, err)
-	r, err := p.Execute(schedule.UnitCosts())
+	r, err := p.Execute(context.Background(), schedule.UnitCosts())
 	require.NoError(t, err)
 	return r
 }
@@ -66,7 +66,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		r, err := p.Execute(schedule.UnitCosts())
+		r, err := p.Execute(context.Background(), schedule.UnitCosts())
 		if err != nil {
 			fmt.Println(err)
 			return

@@ -35,12 +35,10 @@ type RankMemory struct {
 	Timelines []Timeline
 }
 
-// Replay replays the allocations of one rank of every pipeline rank.
-func Replay(j *job.Job) ([]RankMemory, error) { return ReplayContext(context.Background(), j, false) }
-
-// ReplayContext is Replay until ctx is done; with points it keeps the timelines
-// that a recording shows.
-func ReplayContext(ctx context.Context, j *job.Job, points bool) ([]RankMemory, error) {
+// Replay replays the allocations of one rank of every pipeline rank, with the
+// timeline if points is set. It gives up with the error of the context when that is
+// done.
+func Replay(ctx context.Context, j *job.Job, points bool) ([]RankMemory, error) {
 	out := make([]RankMemory, len(j.Stages))
 	for s := range j.Stages {
 		m, err := replayStage(ctx, j, s, points)
@@ -82,12 +80,15 @@ func replayStage(ctx context.Context, j *job.Job, stage int, points bool) (RankM
 
 // Stage accounts for the memory of one pipeline rank. Where it runs out of
 // memory the figures are those up to then.
-func Stage(j *job.Job, stage int) (RankMemory, error) {
+func Stage(ctx context.Context, j *job.Job, stage int) (RankMemory, error) {
 	a, err := newReplay(j, stage, int64(j.Config.GPU.Memory))
 	if err != nil {
 		return RankMemory{}, err
 	}
-	oom := a.run(context.Background())
+	oom := a.run(ctx)
+	if err := ctx.Err(); err != nil {
+		return RankMemory{}, err
+	}
 	m := a.result()
 	m.OOM = oom
 	limit(j, &m)
@@ -110,8 +111,8 @@ func limit(j *job.Job, m *RankMemory) {
 }
 
 // Peaks is what "auto-memory" goes by, the account of every pipeline rank.
-func Peaks(j *job.Job) ([]int64, error) {
-	accounts, err := Replay(j)
+func Peaks(ctx context.Context, j *job.Job) ([]int64, error) {
+	accounts, err := Replay(ctx, j, false)
 	if err != nil {
 		return nil, err
 	}

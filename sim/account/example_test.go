@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"fmt"
 
 	"trainsim/scenarios"
@@ -16,12 +17,12 @@ func ExampleReplay() {
 		fmt.Println(err)
 		return
 	}
-	j, err := job.Build(cfg, account.Peaks)
+	j, err := job.Build(context.Background(), cfg, account.Peaks)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	ranks, err := account.Replay(j)
+	ranks, err := account.Replay(context.Background(), j, false)
 	if err != nil {
 		fmt.Println(err)
 		return

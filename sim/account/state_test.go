@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,9 +25,9 @@ func TestAccountHoldsTheFormula(t *testing.T) {
 		cfg.GPU = jobtest.Device(t, "a100-sxm4-80gb")
 		jobtest.SetFramework(t, cfg, "megatron")
 		cfg.Training.Precision, cfg.Training.GradPrecision = c.precision, c.grads
-		j, err := job.Build(cfg, account.Peaks)
+		j, err := job.Build(context.Background(), cfg, account.Peaks)
 		require.NoError(t, err)
-		ranks, err := account.Replay(j)
+		ranks, err := account.Replay(context.Background(), j, false)
 		require.NoError(t, err)
 		want := j.State.Mean(j.DP.Ranks).Kept() * float64(cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}))
 		m := &ranks[0]

@@ -1,6 +1,7 @@
 package bound
 
 import (
+	"context"
 	"math"
 
 	"trainsim/schedule"
@@ -24,14 +25,14 @@ type Bound struct {
 
 // Of bounds the job's step from its program, more closely than
 // [Bounder] does. A schedule without a flush has no bound: it is 0.
-func Of(j *job.Job) (Bound, error) {
+func Of(ctx context.Context, j *job.Job) (Bound, error) {
 	if j.Program.Async || j.Config.Schedule.NoBarrier {
 		return Bound{}, nil
 	}
 	if j.Config.Data.Dynamic() { // a shorter sequence may be of any length
 		return Bound{Memory: jobMemory(j)}, nil
 	}
-	t, err := jobTime(j)
+	t, err := jobTime(ctx, j)
 	return Bound{Time: t, Memory: jobMemory(j)}, err
 }
 
@@ -90,7 +91,7 @@ func leastBytes(c *job.Config, s *job.State, parameters, owned, activations int6
 
 // jobTime is the longest path through the program, or the busiest stream of
 // data-parallel collectives, whichever is longer.
-func jobTime(j *job.Job) (sim.Time, error) {
+func jobTime(ctx context.Context, j *job.Job) (sim.Time, error) {
 	costs := schedule.Costs{PerStage: make([]schedule.StageCost, j.Program.Stages()), Latency: float64(leastHandOff(j))}
 	p := &pathFinder{job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time), slowed: make(map[code.KernelBeside]sim.Time)}
 	begin, end, stream := sim.Forever, sim.Forever, sim.Time(0)
@@ -101,7 +102,7 @@ func jobTime(j *job.Job) (sim.Time, error) {
 		end = min(end, kernelTime(script[len(script)-1].Block))
 		stream = max(stream, p.streamTime(r, model.DP), p.streamTime(r, model.ExpertDP), p.streamTime(r, model.Copies))
 	}
-	res, err := j.Program.Execute(costs)
+	res, err := j.Program.Execute(ctx, costs)
 	if err != nil {
 		return 0, err
 	}

@@ -28,12 +28,12 @@ func ExampleOf() {
 		fmt.Println(err)
 		return
 	}
-	j, err := job.Build(cfg, account.Peaks)
+	j, err := job.Build(context.Background(), cfg, account.Peaks)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	close, err := bound.Of(j)
+	close, err := bound.Of(context.Background(), j)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -1,12 +1,15 @@
 package job
 
-import "trainsim/sim/model"
+import (
+	"context"
+	"trainsim/sim/model"
+)
 
 // balanceMemory moves layers from the pipeline rank whose peak is the highest
 // to the one whose peak is the lowest as long as the highest peak falls; the
 // account of every split decides.
-func (j *Job) balanceMemory(layers []int) ([]int, error) {
-	best, err := j.peaksOf(layers)
+func (j *Job) balanceMemory(ctx context.Context, layers []int) ([]int, error) {
+	best, err := j.peaksOf(ctx, layers)
 	if err != nil {
 		return nil, err
 	}
@@ -15,7 +18,7 @@ func (j *Job) balanceMemory(layers []int) ([]int, error) {
 		if !ok {
 			return layers, nil
 		}
-		after, err := j.peaksOf(next)
+		after, err := j.peaksOf(ctx, next)
 		if err != nil {
 			return nil, err
 		}
@@ -29,7 +32,7 @@ func (j *Job) balanceMemory(layers []int) ([]int, error) {
 
 // Peaks returns the most that the memory account of a job has allocated on each
 // pipeline rank, in bytes.
-type Peaks func(*Job) ([]int64, error)
+type Peaks func(context.Context, *Job) ([]int64, error)
 
 // stagePeaks is the peak of each pipeline rank under a split, in bytes, and the
 // pipeline rank that holds each stage.
@@ -39,15 +42,15 @@ type stagePeaks struct {
 }
 
 // peaks returns the peaks of the job under a split.
-func (j *Job) peaksOf(layers []int) (*stagePeaks, error) {
+func (j *Job) peaksOf(ctx context.Context, layers []int) (*stagePeaks, error) {
 	v := *j.Config
 	v.Schedule.LayersPerStage = layers
-	of, err := Build(&v, j.peaks)
+	of, err := Build(ctx, &v, j.peaks)
 	if err != nil {
 		return nil, err
 	}
 	p := &stagePeaks{owner: make([]int, len(layers))}
-	if p.bytes, err = j.peaks(of); err != nil {
+	if p.bytes, err = j.peaks(ctx, of); err != nil {
 		return nil, err
 	}
 	for s := range layers {

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"context"
 	"fmt"
 
 	"trainsim/interconnect"
@@ -43,12 +44,18 @@ type Job struct {
 // Build makes the job of a validated Config.
 //
 // Which split of the layers takes the least memory (first_last_layers =
-// "auto-memory") is the memory account's to say: peaks is its figure of a job.
-func Build(c *Config, peaks Peaks) (*Job, error) {
+// "auto-memory") is the memory account's to say: peaks is its figure of a job. A
+// build gives up with the error of the context when that is done.
+func Build(ctx context.Context, c *Config, peaks Peaks) (*Job, error) {
 	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), byLength: make(map[sizeKey]*code.Chunk)}
-	steps := []func() error{j.buildModel, j.buildTopology, j.buildProgram, j.buildStages, j.buildGroups}
+	steps := []func() error{
+		j.buildModel, j.buildTopology, func() error { return j.buildProgram(ctx) }, j.buildStages, j.buildGroups,
+	}
 	for _, f := range steps {
 		if err := f(); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 	}

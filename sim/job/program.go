@@ -13,7 +13,7 @@ import (
 // buildProgram asks package schedule for the lists of actions. The stages' costs,
 // from which the order of some schedules follows, take the split of the layers,
 // and that takes the program's stages alone.
-func (j *Job) buildProgram() error {
+func (j *Job) buildProgram(ctx context.Context) error {
 	c := &j.Config.Schedule
 	o := schedule.Options{
 		Ranks: j.Config.Parallel.PP, Microbatches: c.Microbatches, VirtualStages: c.VirtualStages,
@@ -29,7 +29,7 @@ func (j *Job) buildProgram() error {
 		if err := j.readProgram(); err != nil {
 			return err
 		}
-		return j.placeLayers()
+		return j.placeLayers(ctx)
 	}
 	k, err := kinds.Find(c.Kind)
 	if err != nil {
@@ -38,13 +38,13 @@ func (j *Job) buildProgram() error {
 	if j.Program, err = k.Outline(o); err != nil {
 		return err
 	}
-	if err := j.placeLayers(); err != nil {
+	if err := j.placeLayers(ctx); err != nil {
 		return err
 	}
 	if k.ByCosts {
 		o.Costs, o.WeightShare = j.costs(j.Layers), j.weightShare(j.Layers[len(j.Layers)/2])
 	}
-	j.Program, err = k.Build(context.Background(), o)
+	j.Program, err = k.Build(ctx, o)
 	return err
 }
 
@@ -71,13 +71,13 @@ func ScheduleName(kind string) string {
 }
 
 // placeLayers splits the layers over the program's stages.
-func (j *Job) placeLayers() (err error) {
+func (j *Job) placeLayers(ctx context.Context) (err error) {
 	pipes := int64(j.Program.Pipes())
 	j.DP.Ranks = j.Config.Shards() * pipes
 	j.ExpertDP = j.DP.OfExperts(j.Config)
 	j.ExpertDP.Ranks *= pipes
 	j.State = j.Config.State(j.Spec, j.Optimizer, j.DP.Ranks)
-	if j.Layers, err = j.splitLayers(j.Program.Stages()); err != nil {
+	if j.Layers, err = j.splitLayers(ctx, j.Program.Stages()); err != nil {
 		return err
 	}
 	j.runs = j.Config.Model.Split(j.Layers)
@@ -85,13 +85,13 @@ func (j *Job) placeLayers() (err error) {
 }
 
 // splitLayers is Config.SplitLayers and what needs costs.
-func (j *Job) splitLayers(stages int) ([]int, error) {
+func (j *Job) splitLayers(ctx context.Context, stages int) ([]int, error) {
 	if len(j.Config.Schedule.LayersPerStage) == 0 {
 		switch j.Config.Schedule.FirstLastLayers {
 		case "auto":
 			return j.balanceTime(stages), nil
 		case "auto-memory":
-			return j.balanceMemory(j.balanceTime(stages))
+			return j.balanceMemory(ctx, j.balanceTime(stages))
 		}
 	}
 	return j.Config.SplitLayers(stages)

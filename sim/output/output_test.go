@@ -106,3 +106,16 @@ func TestStaleTemporaryFilesGo(t *testing.T) {
 		}
 	}
 }
+
+// A process that leaves in the middle of a file leaves nothing of it.
+func TestAbandon(t *testing.T) {
+	dir := t.TempDir()
+	other := fakeTemporary(t, dir, machine(), os.Getppid(), 0)
+	err := WriteFile(filepath.Join(dir, "f"), func(w io.Writer) error {
+		require.Len(t, temporariesIn(dir), 2)
+		Abandon()
+		return nil
+	})
+	assert.Error(t, err, "there is nothing to rename")
+	assert.Equal(t, []string{other}, temporariesIn(dir))
+}

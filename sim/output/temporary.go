@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -83,6 +84,20 @@ func RemoveStale(dir string) {
 	for _, path := range temporariesIn(dir) {
 		os.Remove(path) //nolint:errcheck // whoever is next removes it
 	}
+}
+
+// Abandon removes the temporary files that this process is writing, before it ends
+// in the middle of that.
+func Abandon() {
+	ours := fmt.Sprintf(".trainsim-%s-%d-", machine(), os.Getpid())
+	looked.Range(func(dir, _ any) bool {
+		for _, path := range temporariesIn(dir.(string)) {
+			if strings.HasPrefix(filepath.Base(path), ours) {
+				os.Remove(path) //nolint:errcheck // whoever is next removes it
+			}
+		}
+		return true
+	})
 }
 
 // temporariesIn lists the temporary files of a folder.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -19,8 +20,10 @@ const (
 )
 
 // advise looks for what should be changed, the gravest first.
-func advise(res *step.Result, r *Report) []Advice {
+func advise(ctx context.Context, res *step.Result, r *Report) []Advice {
 	out := []Advice{}
+	adviseMemory := func(res *step.Result, r *Report) *Advice { return adviseMemory(ctx, res, r) }
+	adviseRecompute := func(res *step.Result, r *Report) *Advice { return adviseRecompute(ctx, res, r) }
 	for _, f := range []func(*step.Result, *Report) *Advice{
 		adviseMemory, adviseTensorParallel, adviseDataParallel, adviseBubble, adviseHost, adviseRecompute,
 	} {
@@ -32,7 +35,7 @@ func advise(res *step.Result, r *Report) []Advice {
 }
 
 // adviseMemory names the nearest settings that fit.
-func adviseMemory(res *step.Result, r *Report) *Advice {
+func adviseMemory(ctx context.Context, res *step.Result, r *Report) *Advice {
 	if r.OOM == nil {
 		return nil
 	}
@@ -42,7 +45,7 @@ func adviseMemory(res *step.Result, r *Report) *Advice {
 		text += fmt.Sprintf(", with %s of prefetched batches", quantity.GiB(p.Bytes))
 	}
 	a := &Advice{Code: "out-of-memory", Severity: "error", Text: text}
-	fixes := Fixes(res.Job.Config)
+	fixes := Fixes(ctx, res.Job.Config)
 	if len(fixes) == 0 {
 		a.Text += "; no single change of recomputation, micro-batch, sharding or layout makes it fit: use more " +
 			"GPUs, or GPUs with more memory"
@@ -167,7 +170,7 @@ func adviseHost(res *step.Result, r *Report) *Advice {
 
 // adviseRecompute turns recomputation off where memory is ample: the account
 // decides.
-func adviseRecompute(res *step.Result, r *Report) *Advice {
+func adviseRecompute(ctx context.Context, res *step.Result, r *Report) *Advice {
 	c := res.Job.Config
 	if r.OOM != nil || c.Training.Recompute == "none" || c.Training.Recompute == "" {
 		return nil
@@ -178,7 +181,7 @@ func adviseRecompute(res *step.Result, r *Report) *Advice {
 		}
 		v := *c
 		v.Training.Recompute = less
-		if share, ok := fits(&v); ok && share <= ampleMemory {
+		if share, ok := fits(ctx, &v); ok && share <= ampleMemory {
 			return &Advice{Code: "recompute-unneeded", Severity: "info",
 				Change: map[string]any{"training.recompute": less},
 				Text: fmt.Sprintf("memory is ample: with recompute = %q the fullest GPU is %.0f %% full, and "+

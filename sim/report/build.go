@@ -1,6 +1,8 @@
 package report
 
 import (
+	"context"
+
 	"trainsim/sim"
 	"trainsim/sim/account"
 	"trainsim/sim/step"
@@ -9,7 +11,7 @@ import (
 
 // newReport builds the report of a run. Scenario is the resolved scenario as it
 // should stand in the JSON.
-func newReport(res *step.Result, scenario any) *Report {
+func newReport(ctx context.Context, res *step.Result, scenario any) *Report {
 	c := res.Job.Config
 	r := &Report{Schema: Schema, Version: Version, Scenario: scenario, Seed: c.Seed}
 	r.StepTime = res.StepTime.Seconds()
@@ -37,7 +39,7 @@ func newReport(res *step.Result, scenario any) *Report {
 	r.OOM = outOfMemory(res)
 	r.Engine = Engine{Events: res.Events, RanksSimulated: res.RanksSimulated, RanksTotal: res.Job.Ranks()}
 	r.Assumptions = assumptions(res.Job)
-	r.Advice = advise(res, r)
+	r.Advice = advise(ctx, res, r)
 	return r
 }
 

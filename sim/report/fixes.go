@@ -1,6 +1,7 @@
 package report
 
 import (
+	"context"
 	"fmt"
 	"sort"
 
@@ -26,16 +27,20 @@ type candidate struct {
 }
 
 // Fixes returns up to three single changes, cheapest first, with which the
-// job's memory fits: of each key the cheapest value.
-func Fixes(c *job.Config) []Fix {
+// job's memory fits: of each key the cheapest value. When the context is done, it
+// returns those found so far.
+func Fixes(ctx context.Context, c *job.Config) []Fix {
 	var out []Fix
 	found := map[string]bool{} // the values of a key follow by growing cost
 	for _, t := range candidates(c) {
+		if ctx.Err() != nil {
+			break
+		}
 		v := *c
 		if found[t.key] || !t.apply(&v) {
 			continue
 		}
-		if used, ok := fits(&v); ok {
+		if used, ok := fits(ctx, &v); ok {
 			found[t.key] = true
 			out = append(out, Fix{Text: fmt.Sprintf("%s = %v (%.0f %% full)", t.key, quoted(t.value), 100*used),
 				Change: map[string]any{t.key: t.value}, Used: used, cost: t.cost})
@@ -177,12 +182,12 @@ func addSplit(out *[]candidate, c *job.Config, f int) {
 
 // fits runs the account of a configuration and returns the fullest GPU's
 // share of its memory.
-func fits(c *job.Config) (used float64, ok bool) {
-	j, err := job.Build(c, account.Peaks)
+func fits(ctx context.Context, c *job.Config) (used float64, ok bool) {
+	j, err := job.Build(ctx, c, account.Peaks)
 	if err != nil {
 		return 0, false
 	}
-	accounts, err := account.Replay(j)
+	accounts, err := account.Replay(ctx, j, false)
 	if err != nil {
 		return 0, false
 	}

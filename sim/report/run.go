@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 
@@ -21,9 +22,10 @@ type Run struct {
 }
 
 // NewRun is a run with its report. Scenario is the resolved scenario as it should
-// stand in the JSON.
-func NewRun(res *step.Result, scenario any) *Run {
-	return &Run{Report: newReport(res, scenario), Recording: res.Recording}
+// stand in the JSON. Advice is what may take long: it is cut short when the context
+// is done.
+func NewRun(ctx context.Context, res *step.Result, scenario any) *Run {
+	return &Run{Report: newReport(ctx, res, scenario), Recording: res.Recording}
 }
 
 // Write saves the run as JSON. The same run gives the same bytes.

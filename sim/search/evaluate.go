@@ -39,12 +39,12 @@ func (p *planning) evaluate(ctx context.Context, c candidate) (*report.SweepRow,
 
 // bounded fills the row of a layout unless the closer bounds of its job do.
 func (p *planning) bounded(ctx context.Context, cfg *job.Config, c candidate, row *report.SweepRow) (needless bool, err error) {
-	j, err := job.Build(cfg, account.Peaks)
+	j, err := job.Build(ctx, cfg, account.Peaks)
 	if err != nil {
 		row.Outcome, row.Reason = report.OutcomeInvalid, reason(err)
 		return false, nil
 	}
-	if c.bound, err = bound.Of(j); err != nil {
+	if c.bound, err = bound.Of(ctx, j); err != nil {
 		return false, err
 	}
 	if p.ranking.Needless(c.gpus, c.bound) {
@@ -62,7 +62,7 @@ func (p *planning) bounded(ctx context.Context, cfg *job.Config, c candidate, ro
 // step, which often turns out to be too long; then the other stages' memory.
 func (p *planning) simulate(ctx context.Context, j *job.Job, c candidate, row *report.SweepRow) (needless bool, err error) {
 	memory := make([]account.RankMemory, 0, j.Config.Parallel.PP)
-	if fits, err := p.measure(j, &memory, row); err != nil || !fits {
+	if fits, err := p.measure(ctx, j, &memory, row); err != nil || !fits {
 		return false, err
 	}
 	c.bound.Memory = max(c.bound.Memory, memory[0].NvidiaSMI())
@@ -78,7 +78,7 @@ func (p *planning) simulate(ctx context.Context, j *job.Job, c candidate, row *r
 		return true, nil
 	}
 	for len(memory) < j.Config.Parallel.PP {
-		if fits, err := p.measure(j, &memory, row); err != nil || !fits {
+		if fits, err := p.measure(ctx, j, &memory, row); err != nil || !fits {
 			return false, err
 		}
 	}
@@ -89,8 +89,8 @@ func (p *planning) simulate(ctx context.Context, j *job.Job, c candidate, row *r
 
 // measure accounts for the memory of one more stage. One that does not fit is
 // the layout's outcome.
-func (p *planning) measure(j *job.Job, memory *[]account.RankMemory, row *report.SweepRow) (fits bool, err error) {
-	m, err := account.Stage(j, len(*memory))
+func (p *planning) measure(ctx context.Context, j *job.Job, memory *[]account.RankMemory, row *report.SweepRow) (fits bool, err error) {
+	m, err := account.Stage(ctx, j, len(*memory))
 	if err != nil {
 		return false, err
 	}

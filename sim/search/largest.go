@@ -64,7 +64,7 @@ func (s *valueSearch) try(value int) (used float64, fits, valid bool, err error)
 	if err != nil {
 		return 0, false, false, err
 	}
-	stages, err := memoryOf(cfg)
+	stages, err := memoryOf(s.ctx, cfg)
 	if err != nil {
 		return 0, false, false, err
 	}
@@ -77,12 +77,12 @@ func (s *valueSearch) try(value int) (used float64, fits, valid bool, err error)
 }
 
 // memoryOf is the account of every stage of a job.
-func memoryOf(cfg *job.Config) ([]report.StageMemory, error) {
-	j, err := job.Build(cfg, account.Peaks)
+func memoryOf(ctx context.Context, cfg *job.Config) ([]report.StageMemory, error) {
+	j, err := job.Build(ctx, cfg, account.Peaks)
 	if err != nil {
 		return nil, &input.Invalid{Err: fmt.Errorf("%s: %w", cfg.Name, err)}
 	}
-	ranks, err := account.Replay(j)
+	ranks, err := account.Replay(ctx, j, false)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}

@@ -116,9 +116,9 @@ func checkBounds(t *testing.T, space *Space, layouts []Layout, rows []report.Swe
 			continue
 		}
 		simulated++
-		j, err := job.Build(cfg, account.Peaks)
+		j, err := job.Build(context.Background(), cfg, account.Peaks)
 		require.NoError(t, err)
-		close, err := bound.Of(j)
+		close, err := bound.Of(context.Background(), j)
 		require.NoError(t, err)
 		assert.LessOrEqual(t, quick.Time.Seconds(), rows[i].StepTime, label)
 		assert.LessOrEqual(t, close.Time.Seconds(), rows[i].StepTime, label)

@@ -28,7 +28,7 @@ func (p *Point) simulate(ctx context.Context, o step.Options) error {
 		return nil
 	}
 	err := guarded(func() error {
-		j, err := job.Build(p.Config, account.Peaks)
+		j, err := job.Build(ctx, p.Config, account.Peaks)
 		if err != nil {
 			p.Row.Outcome, p.Row.Reason = report.OutcomeInvalid, reason(err)
 			return nil

@@ -1,6 +1,7 @@
 package step
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +34,7 @@ func overlapped(t *testing.T) *job.Job {
 		Memory:   job.Memory{Fraction: 1},
 	}
 	require.NoError(t, scenarios.SetFramework(c, "none", "", "."))
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	require.NoError(t, err)
 	return j
 }

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -33,7 +34,7 @@ func TestScatterGather(t *testing.T) {
 		c := jobtest.Small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
 		c.GPU = jobtest.Device(t, "a100-sxm4-80gb")
 		jobtest.SetFramework(t, c, framework)
-		j, err := job.Build(c, account.Peaks)
+		j, err := job.Build(context.Background(), c, account.Peaks)
 		assert.NoError(t, err)
 		chunk := j.Spec.Build(model.Run{Layers: 1})
 		for _, op := range chunk.Forward {

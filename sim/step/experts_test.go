@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -59,9 +60,9 @@ func TestInvariantsOfMixtures(t *testing.T) {
 			if one.RanksSimulated < whole.RanksSimulated {
 				folded++
 			}
-			j, err := job.Build(c, account.Peaks)
+			j, err := job.Build(context.Background(), c, account.Peaks)
 			require.NoError(t, err)
-			close, err := bound.Of(j)
+			close, err := bound.Of(context.Background(), j)
 			require.NoError(t, err)
 			assert.LessOrEqual(t, close.Time, whole.StepTime)
 			for i := range whole.Memory {
@@ -119,7 +120,7 @@ func TestExpertParallelismDividesExperts(t *testing.T) {
 	weights := func(ep int) (parameters int64, mem account.RankMemory) {
 		c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, EP: ep}, "1f1b", 1)
 		c.Model.Experts, c.Model.ExpertsPerToken, c.Model.ExpertFFN, c.Model.LinearBias = 8, 2, 2048, false
-		j, err := job.Build(c, account.Peaks)
+		j, err := job.Build(context.Background(), c, account.Peaks)
 		require.NoError(t, err)
 		return c.Model.Layers * 8 * 2 * 1024 * 2048, accountOf(t, j)
 	}
@@ -133,7 +134,7 @@ func TestExpertParallelismDividesExperts(t *testing.T) {
 
 func accountOf(t *testing.T, j *job.Job) account.RankMemory {
 	t.Helper()
-	all, err := account.Replay(j)
+	all, err := account.Replay(context.Background(), j, false)
 	require.NoError(t, err)
 	return all[0]
 }

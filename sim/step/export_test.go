@@ -17,11 +17,11 @@ type Exposed [trace.NumDimensions]sim.Time
 // the collectives and hand-offs of its recorded rank were exposed for, and what
 // its books say.
 func ExposedOfStages(c *job.Config, o Options) (collectives, books []Exposed, err error) {
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	if err != nil {
 		return nil, nil, err
 	}
-	accounts, err := account.ReplayContext(context.Background(), j, true)
+	accounts, err := account.Replay(context.Background(), j, true)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,9 +25,9 @@ func TestExplainedActivationsAddUp(t *testing.T) {
 			c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
 			c.Schedule.VirtualStages, c.Training.Recompute = s.chunks, s.recompute
 			c.Model.Bare, c.Schedule.MicrobatchSize = true, 4
-			j, err := job.Build(c, account.Peaks)
+			j, err := job.Build(context.Background(), c, account.Peaks)
 			require.NoError(t, err)
-			ranks, err := account.Replay(j)
+			ranks, err := account.Replay(context.Background(), j, false)
 			require.NoError(t, err)
 			for r := range ranks {
 				var sum int64

@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -20,9 +21,9 @@ import (
 // accounts is the memory of every stage of a job.
 func accounts(t *testing.T, c *job.Config) []account.RankMemory {
 	t.Helper()
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	require.NoError(t, err)
-	out, err := account.Replay(j)
+	out, err := account.Replay(context.Background(), j, false)
 	require.NoError(t, err)
 	return out
 }
@@ -103,7 +104,7 @@ func TestPrefetchedBatchesTakeTheirBytes(t *testing.T) {
 	before := accounts(t, c)[0].PeakAllocated
 	c.Data = job.Data{Workers: 4, Prefetch: 3, GPUPrefetch: true, SampleBytes: 64 << 20}
 	assert.Equal(t, before+4*3*64<<20, accounts(t, c)[0].PeakAllocated)
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	require.NoError(t, err)
 	assert.Contains(t, account.Explain(j, 0), account.Line{Kind: memory.Temporaries, Part: "prefetched batches",
 		Formula: fmt.Sprintf("4 workers x 3 batches x %d B", c.Schedule.MicrobatchSize*64<<20), Bytes: 4 * 3 * int64(c.Schedule.MicrobatchSize) * 64 << 20})
@@ -199,9 +200,9 @@ func TestExplanationAddsUp(t *testing.T) {
 		eager(t), jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 2, ZeRO: 1, SequenceParallel: true}, "1f1b", 4),
 		jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8, ZeRO: 3}, "1f1b", 1),
 	} {
-		j, err := job.Build(c, account.Peaks)
+		j, err := job.Build(context.Background(), c, account.Peaks)
 		require.NoError(t, err)
-		ranks, err := account.Replay(j)
+		ranks, err := account.Replay(context.Background(), j, false)
 		require.NoError(t, err)
 		for s := range ranks {
 			var by [memory.NumKinds]int64
@@ -224,9 +225,9 @@ func TestExplainedEvaluation(t *testing.T) {
 		c := eager(t)
 		c.Training.Recompute = recompute
 		c.Evaluation = job.Evaluation{Batches: 2, BatchSize: 64, KeepActivations: true}
-		j, err := job.Build(c, account.Peaks)
+		j, err := job.Build(context.Background(), c, account.Peaks)
 		require.NoError(t, err)
-		ranks, err := account.Replay(j)
+		ranks, err := account.Replay(context.Background(), j, false)
 		require.NoError(t, err)
 		assert.True(t, ranks[0].PeakInEvaluation)
 		var lines []account.Line
@@ -254,9 +255,9 @@ func TestExplainedGatheredWeights(t *testing.T) {
 	jobtest.SetFramework(t, c, "eager")
 	c.LoRA = model.LoRA{Rank: 8, Targets: "all", Base: "16bit"}
 	c.Model.Layers = 24
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	require.NoError(t, err)
-	ranks, err := account.Replay(j)
+	ranks, err := account.Replay(context.Background(), j, false)
 	require.NoError(t, err)
 	var weights int64
 	for _, l := range account.Explain(j, 0) {
@@ -269,9 +270,9 @@ func TestExplainedGatheredWeights(t *testing.T) {
 
 // The snapshot holds the peak's bytes, and its history ends there.
 func TestSnapshotAtPeak(t *testing.T) {
-	j, err := job.Build(eager(t), account.Peaks)
+	j, err := job.Build(context.Background(), eager(t), account.Peaks)
 	require.NoError(t, err)
-	ranks, err := account.Replay(j)
+	ranks, err := account.Replay(context.Background(), j, false)
 	require.NoError(t, err)
 	s, err := account.Snapshot(j, 0, true)
 	require.NoError(t, err)
@@ -285,9 +286,9 @@ func TestSnapshotAtAFailure(t *testing.T) {
 	c := eager(t)
 	c.Evaluation = job.Evaluation{Batches: 2, BatchSize: 128, KeepActivations: true}
 	c.GPU.Memory /= 2
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(context.Background(), c, account.Peaks)
 	require.NoError(t, err)
-	ranks, err := account.Replay(j)
+	ranks, err := account.Replay(context.Background(), j, false)
 	require.NoError(t, err)
 	require.NotNil(t, ranks[0].OOM)
 	s, err := account.Snapshot(j, 0, true)

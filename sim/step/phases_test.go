@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -155,7 +156,7 @@ func TestMicroBatchesArePadded(t *testing.T) {
 	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
 	padding := func(size int) float64 {
 		c.Schedule.MicrobatchSize = size
-		job, err := job.Build(c, account.Peaks)
+		job, err := job.Build(context.Background(), c, account.Peaks)
 		require.NoError(t, err)
 		w := job.Work()
 		return 1 - w.Tokens/w.Computed
@@ -169,7 +170,7 @@ func TestMicroBatchesArePadded(t *testing.T) {
 func TestTooManyLengthsAreRefused(t *testing.T) {
 	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<12)
 	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
-	_, err := job.Build(c, account.Peaks)
+	_, err := job.Build(context.Background(), c, account.Peaks)
 	assert.ErrorContains(t, err, "data.steps")
 }
 

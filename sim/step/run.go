@@ -106,7 +106,7 @@ type LinkTotal struct {
 
 // Run builds a Config's job and simulates a step.
 func Run(ctx context.Context, c *job.Config, o Options) (*Result, error) {
-	j, err := job.Build(c, account.Peaks)
+	j, err := job.Build(ctx, c, account.Peaks)
 	if err != nil {
 		return nil, err
 	}
@@ -117,7 +117,7 @@ func Run(ctx context.Context, c *job.Config, o Options) (*Result, error) {
 // healthy cluster as well, to know what they cost. With a schedule.ErrDeadlock it
 // returns what was done until then.
 func Simulate(ctx context.Context, j *job.Job, o Options) (*Result, error) {
-	accounts, err := account.ReplayContext(ctx, j, !o.NoRecording)
+	accounts, err := account.Replay(ctx, j, !o.NoRecording)
 	if err != nil {
 		return nil, err
 	}

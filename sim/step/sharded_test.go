@@ -1,6 +1,7 @@
 package step_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -54,7 +55,7 @@ func TestAddedGrads(t *testing.T) {
 	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
 	sums := func(framework string) (n int) {
 		jobtest.SetFramework(t, c, framework)
-		j, err := job.Build(c, account.Peaks)
+		j, err := job.Build(context.Background(), c, account.Peaks)
 		assert.NoError(t, err)
 		for _, op := range j.Spec.Build(model.Run{Layers: 1}).Backward {
 			if strings.HasSuffix(op.Name, ".add_grad") {
