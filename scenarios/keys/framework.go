@@ -10,7 +10,9 @@ var frameworkKeys = []Key{
 	{Path: "framework.preset", Derived: "megatron",
 		Text: "Name of a framework preset (trainsim list frameworks); the other keys of [framework] " +
 			"override single values of it. \"megatron\" is Megatron-Core with Transformer Engine where " +
-			"the GPU has FP8 and attention is fused, Megatron-LM's own modules otherwise."},
+			"the GPU has FP8 and attention is fused, Megatron-LM's own modules otherwise. \"none\" is compiled " +
+			"PyTorch without the time to launch, whose kernels are others than Megatron's and may take longer: " +
+			"for Megatron without that time write 0us for those of framework.host."},
 	{Path: "framework.name", Derived: "the preset's", Text: "Name of the framework in reports."},
 	{Path: "framework.software_date", Unit: `a year and month as in "2024-06"`,
 		Derived: "none: the preset's usual values",

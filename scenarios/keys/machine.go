@@ -128,7 +128,9 @@ var ncclKeys = []Key{
 	{Path: "nccl", Text: "How collectives are carried out: NCCL's environment variables, and which model is used."},
 	{Path: "nccl.model", Default: `"nccl"`, Values: []string{"nccl", "ideal", "free"},
 		Text: "nccl: NCCL's algorithms, protocols and channels; ideal: rings at the links' own latency and " +
-			"bandwidth; free: no communication takes time, for comparing schedules with closed forms."},
+			"bandwidth, 2(p-1)(latency + S/pB) for an all-reduce, with the latency of the slowest hop; free: no " +
+			"communication takes time, for comparing schedules with closed forms. Ideal rings are no lower bound: " +
+			"NVLink SHARP adds up in the switches, which moves half as many bytes, and trees make fewer steps."},
 	{Path: "nccl.algo", Derived: "all", Text: "Algorithms that may be taken (NCCL_ALGO), as in [\"Ring\", \"Tree\"]."},
 	{Path: "nccl.proto", Derived: "NCCL's default",
 		Text: "Protocols that may be taken (NCCL_PROTO), as in [\"Simple\"]."},
