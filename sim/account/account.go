@@ -159,7 +159,8 @@ func (a *replay) result() RankMemory {
 	m := RankMemory{
 		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.RanksPerStage(),
 		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation, AtStart: a.atStart, Timelines: a.timelines,
+		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation,
+		AtStart: a.atStart, Timelines: a.timelines,
 	}
 	for k, n := range a.outside {
 		m.AtPeak[k] += n

@@ -52,7 +52,10 @@ func (e *explainer) state() {
 	} else {
 		e.each(memory.Weights, "weights", n, s.Weights.Bytes, "")
 		copies, matrices := e.kept(true)
-		e.add(memory.Weights, copies, "FP8 copies of weights", "1 B by rows and 1 B by columns for an element of %d matrices", matrices)
+		e.add(
+			memory.Weights, copies, "FP8 copies of weights",
+			"1 B by rows and 1 B by columns for an element of %d matrices", matrices,
+		)
 		e.gradients(n)
 		e.spread(memory.Optimizer, "fp32 master weights", s.Master.Bytes)
 	}
@@ -75,7 +78,10 @@ func (e *explainer) spread(kind memory.Kind, name string, each int64) {
 			ranks = e.job.Config.Shards()
 		}
 		if ranks > 1 && d.Zero > 0 {
-			e.add(kind, int64(float64(each)/float64(ranks)*float64(n)), part, "%d parameters x %d B / %d ranks", n, each, ranks)
+			e.add(
+				kind, int64(float64(each)/float64(ranks)*float64(n)), part, "%d parameters x %d B / %d ranks", n,
+				each, ranks,
+			)
 		} else {
 			e.add(kind, each*n, part, "%d parameters x %d B", n, each)
 		}
@@ -92,7 +98,10 @@ func (e *explainer) gradients(n int64) {
 		e.each(memory.Gradients, "gradient buckets", n, s.GradientCopies.Bytes, ", DistributedDataParallel's copies")
 	}
 	sum, shapes := e.kept(false)
-	e.add(memory.Gradients, sum, "stand-in gradients", "one in the weights' format for each of %d shapes of weights", shapes)
+	e.add(
+		memory.Gradients, sum, "stand-in gradients", "one in the weights' format for each of %d shapes of weights",
+		shapes,
+	)
 }
 
 // kept sums up the tensors that all micro-batches share, one of each name:
@@ -118,7 +127,10 @@ func (e *explainer) frozen() {
 		}
 	}
 	if e.job.State.Layout == job.ShardedLayout {
-		e.add(memory.Weights, sum/e.job.Config.Shards(), "frozen weights", "%d B / %d ranks", sum, e.job.Config.Shards())
+		e.add(
+			memory.Weights, sum/e.job.Config.Shards(), "frozen weights", "%d B / %d ranks", sum,
+			e.job.Config.Shards(),
+		)
 		return
 	}
 	e.add(memory.Weights, sum, "frozen weights", "not trained (lora)")
@@ -175,14 +187,24 @@ func (e *explainer) activations(index int, f inFlight) {
 		name = fmt.Sprintf("activations of chunk %d", index)
 	}
 	terms = append(terms, fmt.Sprintf("%d B at the ends", ends))
-	e.add(memory.Activations, f.whole*all, name, "%d micro-batches in flight x (%s)", f.whole, strings.Join(terms, " + "))
-	e.add(memory.Activations, f.awaitingWeights*awaitingBytes(chunk), name+" for weights", "%d micro-batches x %d B that the gradients of the weights still need", f.awaitingWeights, awaitingBytes(chunk))
+	e.add(
+		memory.Activations, f.whole*all, name, "%d micro-batches in flight x (%s)", f.whole,
+		strings.Join(terms, " + "),
+	)
+	e.add(
+		memory.Activations, f.awaitingWeights*awaitingBytes(chunk), name+" for weights",
+		"%d micro-batches x %d B that the gradients of the weights still need", f.awaitingWeights,
+		awaitingBytes(chunk),
+	)
 }
 
 // prefetched is the only part of the temporaries that a formula gives.
 func (e *explainer) prefetched() {
 	p := e.job.Config.Prefetched()
-	e.add(memory.Temporaries, p.Bytes(), "prefetched batches", "%d workers x %d batches x %d B", p.Workers, p.Batches, p.BatchBytes)
+	e.add(
+		memory.Temporaries, p.Bytes(), "prefetched batches", "%d workers x %d batches x %d B", p.Workers, p.Batches,
+		p.BatchBytes,
+	)
 }
 
 // outside explains what PyTorch's allocator does not hold.
@@ -195,7 +217,10 @@ func (e *explainer) outside(stage int) {
 		for kind := range model.NumGroups {
 			if id := j.GroupOf[kind]; id != nil && id[rank] >= 0 {
 				g := &j.Groups[id[rank]]
-				e.add(memory.CommBuffers, g.Comm.MemoryBytes(operations(j, kind)...), "NCCL, "+kind.String(), "%d ranks", len(g.Ranks))
+				e.add(
+					memory.CommBuffers, g.Comm.MemoryBytes(operations(j, kind)...), "NCCL, "+kind.String(),
+					"%d ranks", len(g.Ranks),
+				)
 			}
 		}
 		e.add(memory.CommBuffers, pipelineBytes(j, stage), "NCCL, pipeline", "sends and receives")

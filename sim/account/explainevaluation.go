@@ -30,7 +30,10 @@ func (e *explainer) explainEvaluation() {
 	if c.Evaluation.KeepActivations {
 		how = keptByPass(most, bytes)
 	}
-	e.add(memory.Activations, bytes, "activations of the evaluation", "a pass of %d sequences: %s", c.EvaluationBatch(), how)
+	e.add(
+		memory.Activations, bytes, "activations of the evaluation", "a pass of %d sequences: %s",
+		c.EvaluationBatch(), how,
+	)
 	e.lines[len(e.lines)-1].Evaluation = true
 }
 

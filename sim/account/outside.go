@@ -78,13 +78,13 @@ func eagerBytes(j *job.Job, rank int) int64 {
 // moreGroups lists the devices of a rank's groups that only start-up and the
 // pipeline use.
 func moreGroups(j *job.Job, rank int) [][]int {
-	columns := j.Config.Parallel.RanksPerStage()
+	perStage := j.Config.Parallel.RanksPerStage()
 	all, pipe := make([]int, j.Ranks()), make([]int, j.Config.Parallel.PP)
 	for i := range all {
 		all[i] = i
 	}
 	for s := range pipe {
-		pipe[s] = rank%columns + s*columns
+		pipe[s] = rank%perStage + s*perStage
 	}
 	out := [][]int{all}
 	if len(pipe) > 1 {

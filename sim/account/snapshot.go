@@ -13,7 +13,9 @@ import (
 // most was allocated, or when an allocation failed, and with history every
 // request up to then.
 func Snapshot(j *job.Job, stage int, history bool) (*memory.Snapshot, error) {
-	a, err := newReplay(j, stage, int64(j.Config.GPU.Memory), func(c *memory.Config) { c.KeepPeak, c.Trace = true, history })
+	a, err := newReplay(
+		j, stage, int64(j.Config.GPU.Memory), func(c *memory.Config) { c.KeepPeak, c.Trace = true, history },
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,9 @@ func Blocks(j *job.Job, accounts []RankMemory) (*trace.Blocks, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &trace.Blocks{Rank: m.Rank, Stage: m.Stage, Failed: !m.Fits(), Segments: make([][]trace.Block, len(s.Segments))}
+	out := &trace.Blocks{
+		Rank: m.Rank, Stage: m.Stage, Failed: !m.Fits(), Segments: make([][]trace.Block, len(s.Segments)),
+	}
 	for i := range s.Segments {
 		list := out.Segments[i]
 		for _, b := range s.Segments[i].Blocks {

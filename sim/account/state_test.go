@@ -20,7 +20,10 @@ func TestAccountHoldsTheFormula(t *testing.T) {
 	for _, c := range []struct {
 		precision, grads string
 		zero, dp         int
-	}{{"fp16", "fp16", 0, 1}, {"bf16", "fp32", 0, 2}, {"fp32", "fp32", 0, 1}, {"fp16", "fp16", 1, 4}, {"bf16", "fp32", 1, 8}} {
+	}{
+		{"fp16", "fp16", 0, 1}, {"bf16", "fp32", 0, 2}, {"fp32", "fp32", 0, 1}, {"fp16", "fp16", 1, 4},
+		{"bf16", "fp32", 1, 8},
+	} {
 		cfg := jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: c.dp, ZeRO: c.zero}, "1f1b", 1))
 		cfg.GPU = jobtest.Device(t, "a100-sxm4-80gb")
 		jobtest.SetFramework(t, cfg, "megatron")
@@ -29,7 +32,9 @@ func TestAccountHoldsTheFormula(t *testing.T) {
 		require.NoError(t, err)
 		ranks, err := account.Replay(context.Background(), j, false)
 		require.NoError(t, err)
-		want := j.State.Mean(j.DP.Ranks).Kept() * float64(cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}))
+		want := j.State.Mean(j.DP.Ranks).Kept() * float64(
+			cfg.Model.ParametersOf(model.Run{Layers: int(cfg.Model.Layers)}),
+		)
 		m := &ranks[0]
 		got := float64(m.AtPeak[memory.Weights] + m.AtPeak[memory.Gradients] + m.AtPeak[memory.Optimizer])
 		assert.InEpsilon(t, want, got, 0.01, "%+v", c)

@@ -58,15 +58,17 @@ func jobMemory(j *job.Job) int64 {
 				live -= saved[a.Chunk]
 			}
 		}
-		most = max(most, leastBytes(j.Config, &j.State, s.TrainedParameters, s.OwnedParameters, peak)+int64(j.Config.GPU.ContextBytes))
+		most = max(most, leastBytes(j.Config, &j.State, s.TrainedParameters, s.OwnedParameters, peak))
 	}
-	return most
+	return most + int64(j.Config.GPU.ContextBytes)
 }
 
 // keptBytes is what a chunk's forward writes and leaves for its backward.
 func keptBytes(chunk *model.Chunk) int64 {
 	var sum int64
-	for id, left := range code.SavedByForward(chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0]) {
+	for id, left := range code.SavedByForward(
+		chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0],
+	) {
 		if t := &chunk.Tensors[id]; left && !t.Kept { // those all micro-batches share
 			sum += t.Bytes
 		}
@@ -92,8 +94,13 @@ func leastBytes(c *job.Config, s *job.State, parameters, owned, activations int6
 // jobTime is the longest path through the program, or the busiest stream of
 // data-parallel collectives, whichever is longer.
 func jobTime(ctx context.Context, j *job.Job) (sim.Time, error) {
-	costs := schedule.Costs{PerStage: make([]schedule.StageCost, j.Program.Stages()), Latency: float64(leastHandOff(j))}
-	p := &pathFinder{job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time), slowed: make(map[code.KernelBeside]sim.Time)}
+	costs := schedule.Costs{
+		PerStage: make([]schedule.StageCost, j.Program.Stages()), Latency: float64(leastHandOff(j)),
+	}
+	p := &pathFinder{
+		job: j, how: backwardsOf(j.Program), paths: make(map[pathKey]sim.Time),
+		slowed: make(map[code.KernelBeside]sim.Time),
+	}
 	begin, end, stream := sim.Forever, sim.Forever, sim.Time(0)
 	for r := range j.Stages {
 		p.stage(r, &costs)
@@ -126,7 +133,7 @@ func kernelTime(b *code.Block) sim.Time {
 // leastHandOff is the shortest time of a hand-off between neighbouring stages,
 // alone on its links.
 func leastHandOff(j *job.Job) sim.Time {
-	columns, p := j.Config.Parallel.RanksPerStage(), j.Program
+	perStage, p := j.Config.Parallel.RanksPerStage(), j.Program
 	if p.Ranks < 2 || p.Placement == schedule.Bidirectional {
 		return 0
 	}
@@ -135,7 +142,7 @@ func leastHandOff(j *job.Job) sim.Time {
 	for r := range p.Ranks {
 		for c := range p.Chunks {
 			if next, _, ok := p.Next(r, c); ok && next != r {
-				plan := j.NCCL.Send(r*columns, next*columns, bytes)
+				plan := j.NCCL.Send(r*perStage, next*perStage, bytes)
 				least = min(least, plan.Uncontended())
 			}
 		}

@@ -44,8 +44,10 @@ type chunkCost struct {
 }
 
 func (a chunkCost) plus(b chunkCost, n int64) chunkCost {
-	return chunkCost{a.forward.Plus(b.forward.Times(n)), a.input.Plus(b.input.Times(n)), a.weight.Plus(b.weight.Times(n)),
-		a.saved + n*b.saved, a.parameters + n*b.parameters, a.experts + n*b.experts}
+	return chunkCost{
+		a.forward.Plus(b.forward.Times(n)), a.input.Plus(b.input.Times(n)), a.weight.Plus(b.weight.Times(n)),
+		a.saved + n*b.saved, a.parameters + n*b.parameters, a.experts + n*b.experts,
+	}
 }
 
 // time is a micro-batch's, forward and backward.
@@ -66,7 +68,10 @@ type commOf struct {
 
 // NewBounder makes a bounder for jobs like c.
 func NewBounder(c *job.Config) (*Bounder, error) {
-	return &Bounder{compiler: code.NewCompiler(&c.GPU, c.Framework.Host, 1), chunks: make(map[chunkKey]chunkBound), clusters: make(map[int]*clusterBound), kinds: make(map[string]string)}, nil
+	return &Bounder{
+		compiler: code.NewCompiler(&c.GPU, c.Framework.Host, 1), chunks: make(map[chunkKey]chunkBound),
+		clusters: make(map[int]*clusterBound), kinds: make(map[string]string),
+	}, nil
 }
 
 // Bound returns the bounds of a job. The time of one whose micro-batches differ
@@ -154,8 +159,9 @@ func (b *Bounder) mean(c *job.Config, costs *chunkBound) Bound {
 func (b *Bounder) costs(c *job.Config, spec *model.Spec) (*chunkBound, error) {
 	key := chunkKey{
 		tp: c.Parallel.TP, cp: c.Parallel.CP, microbatch: c.Schedule.MicrobatchSize, sequence: spec.SequenceParallel,
-		trades: spec.TradeHeads, recompute: c.Training.Recompute, zero: max(c.Parallel.ZeRO, 1), nodes: c.Cluster.Nodes,
-		ep: c.Parallel.EP, etp: c.Parallel.ExpertTP(),
+		trades: spec.TradeHeads, recompute: c.Training.Recompute, zero: max(c.Parallel.ZeRO, 1),
+		nodes: c.Cluster.Nodes,
+		ep:    c.Parallel.EP, etp: c.Parallel.ExpertTP(),
 	}
 	if k, ok := b.chunks[key]; ok {
 		return &k, nil

@@ -107,7 +107,9 @@ func (p *pathFinder) kernels(chunk *code.Chunk) schedule.StageCost {
 	sum := func(ops []model.Op) float64 {
 		return float64(p.job.Compiler.BlockingTime(ops, func(model.Comm) sim.Time { return 0 }))
 	}
-	return schedule.StageCost{Forward: sum(chunk.Model.Forward), BackwardInput: sum(chunk.InputOps), BackwardWeight: sum(chunk.WeightOps)}
+	return schedule.StageCost{
+		Forward: sum(chunk.Model.Forward), BackwardInput: sum(chunk.InputOps), BackwardWeight: sum(chunk.WeightOps),
+	}
 }
 
 // streamTime sums the collectives that a stage's first rank runs in one kind of
@@ -124,7 +126,8 @@ func (p *pathFinder) streamTime(r int, kind model.Group) sim.Time {
 		t, ok := known[b]
 		if !ok {
 			for k := range b.Code {
-				if in := &b.Code[k]; (in.Kind == code.RunCollective || in.Kind == code.StartCollective) && in.Group == kind {
+				in := &b.Code[k]
+				if in.Group == kind && (in.Kind == code.RunCollective || in.Kind == code.StartCollective) {
 					t = t.Plus(p.alone(id, in.Comm))
 				}
 			}

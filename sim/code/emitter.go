@@ -133,7 +133,10 @@ func (e *Emitter) QueueCollective(name string, m model.Comm) {
 }
 
 func (e *Emitter) collective(kind InstrKind, name string, m model.Comm) Instr {
-	return Instr{Kind: kind, Group: m.Group, Comm: e.Comm(m), Cause: Dimensions[m.Group].Kind(), Name: e.Name(name), HostTime: e.Host.Collective}
+	return Instr{
+		Kind: kind, Group: m.Group, Comm: e.Comm(m), Cause: Dimensions[m.Group].Kind(), Name: e.Name(name),
+		HostTime: e.Host.Collective,
+	}
 }
 
 // WaitToken waits for the collective that was started with a token.

@@ -44,6 +44,11 @@ const (
 	SyncHost                         // the host waits for the GPU
 )
 
+// Launches reports whether the GPU waits for the host to launch the instruction.
+func (k InstrKind) Launches() bool {
+	return k != SyncHost && k != WaitSlot && k != WaitCollective && k != WaitGroup
+}
+
 // Slots is how many asynchronous collectives of one block may be open at once.
 // An instruction whose Slot is Slots holds none.
 const Slots = 32

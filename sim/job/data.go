@@ -14,15 +14,18 @@ func (d *Data) Validate(seqLen int64) error {
 	case "", "fixed":
 	case "uniform":
 		if d.MinLength < 1 || int64(d.MinLength) > seqLen {
-			out = append(out, input.Bad("min_length", "%d is not from 1 to model.seq_len = %d; write the shortest sequence", d.MinLength, seqLen))
+			out = append(out, input.Bad("min_length",
+				"%d is not from 1 to model.seq_len = %d; write the shortest sequence", d.MinLength, seqLen))
 		}
 	case "list":
 		if len(d.LengthList) == 0 {
-			out = append(out, input.Bad("length_list", "lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]").With("lengths"))
+			out = append(out, input.Bad("length_list",
+				"lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]").With("lengths"))
 		}
 		for _, n := range d.LengthList {
 			if n < 1 || int64(n) > seqLen {
-				out = append(out, input.Bad("length_list", "%d is not from 1 to model.seq_len = %d; write sequences that the model takes", n, seqLen))
+				out = append(out, input.Bad("length_list",
+					"%d is not from 1 to model.seq_len = %d; write sequences that the model takes", n, seqLen))
 				break
 			}
 		}

@@ -27,7 +27,9 @@ func (j *Job) buildEvaluation() {
 				chunk := s.Chunks[c]
 				if codes[chunk] == nil {
 					codes[chunk] = j.evaluationCode(chunk)
-					blocks[chunk] = [2]*code.Block{j.evaluationBlock(codes[chunk], true), j.evaluationBlock(codes[chunk], false)}
+					blocks[chunk] = [2]*code.Block{
+						j.evaluationBlock(codes[chunk], true), j.evaluationBlock(codes[chunk], false),
+					}
 				}
 				for pass := first; pass < min(passes, first+group); pass++ {
 					a := code.PlainAction(blocks[chunk][min(pass, 1)], j.Compiler.Name(fmt.Sprintf("E%d", pass)))

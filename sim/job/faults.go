@@ -44,7 +44,10 @@ func ParseFault(text string) (Fault, error) {
 	amount, at, timed := strings.Cut(rest, "@")
 	x, err := strconv.ParseFloat(strings.TrimSpace(amount), 64)
 	if !ok || err != nil || !(x >= leastFactor && x <= 1) {
-		return Fault{}, fmt.Errorf("%q is not a fault; write NAME=FACTOR or NAME=FACTOR@TIME with a factor from 0.000001 to 1, such as \"node0/nic0/tx=0.5@100ms\"", text)
+		return Fault{}, fmt.Errorf(
+			"%q is not a fault; write NAME=FACTOR or NAME=FACTOR@TIME with a factor from 0.000001 to 1, such as "+
+				"\"node0/nic0/tx=0.5@100ms\"", text,
+		)
 	}
 	f := Fault{Name: strings.TrimSpace(name), Factor: x}
 	if timed {
@@ -104,7 +107,10 @@ func (f *Faults) ValidateLinks(t *interconnect.Topology) error {
 			known = known || x.Concerns(l.Name)
 		}
 		if !known {
-			return input.Bad("slow_links", "the cluster has no link %q; write one of its links, such as %s", x.Name, nearestLinks(t, x.Name))
+			return input.Bad(
+				"slow_links", "the cluster has no link %q; write one of its links, such as %s", x.Name,
+				nearestLinks(t, x.Name),
+			)
 		}
 	}
 	return nil

@@ -30,7 +30,10 @@ func (j *Job) buildGroups() error {
 			j.GroupOf[k][r] = -1
 		}
 	}
-	for _, kind := range []model.Group{model.TP, model.CP, model.EP, model.DP, model.ExpertDP, model.Copies, model.Embedding, model.World, model.Amax} {
+	for _, kind := range []model.Group{
+		model.TP, model.CP, model.EP, model.DP, model.ExpertDP, model.Copies, model.Embedding, model.World,
+		model.Amax,
+	} {
 		if err := j.addGroups(kind); err != nil {
 			return err
 		}

@@ -47,7 +47,10 @@ type Job struct {
 // "auto-memory") is the memory account's to say: peaks is its figure of a job. A
 // build gives up with the error of the context when that is done.
 func Build(ctx context.Context, c *Config, peaks Peaks) (*Job, error) {
-	j := &Job{Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk), pairs: make(map[[2]*code.Block]*code.Block), byLength: make(map[sizeKey]*code.Chunk)}
+	j := &Job{
+		Config: c, peaks: peaks, chunks: make(map[model.Run]*code.Chunk),
+		pairs: make(map[[2]*code.Block]*code.Block), byLength: make(map[sizeKey]*code.Chunk),
+	}
 	steps := []func() error{
 		j.buildModel, j.buildTopology, func() error { return j.buildProgram(ctx) }, j.buildStages, j.buildGroups,
 	}

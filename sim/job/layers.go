@@ -20,12 +20,17 @@ func (c *Config) SplitLayers(stages int) ([]int, error) {
 	case "one-fewer-each":
 		return oneFewerEach(layers, stages)
 	}
-	return nil, fmt.Errorf("first_last_layers %q is unknown; write \"even\", \"embedding-balanced\", \"one-fewer-each\", \"auto\" or \"auto-memory\", or list layers_per_stage", s.FirstLastLayers)
+	return nil, fmt.Errorf(
+		"first_last_layers %q is unknown; write \"even\", \"embedding-balanced\", \"one-fewer-each\", "+
+			"\"auto\" or \"auto-memory\", or list layers_per_stage", s.FirstLastLayers,
+	)
 }
 
 func explicitLayers(list []int, stages, layers int) ([]int, error) {
 	if len(list) != stages {
-		return nil, fmt.Errorf("layers_per_stage has %d entries for %d stages; write one a (virtual) stage", len(list), stages)
+		return nil, fmt.Errorf(
+			"layers_per_stage has %d entries for %d stages; write one a (virtual) stage", len(list), stages,
+		)
 	}
 	sum := 0
 	for _, n := range list {
@@ -65,7 +70,10 @@ func oneFewerEach(layers, stages int) ([]int, error) {
 		return []int{layers}, nil
 	}
 	if (layers+2)%stages != 0 {
-		return nil, fmt.Errorf("%d layers cannot be split over %d stages with one fewer on the first and the last: layers + 2 must be divisible by the stages", layers, stages)
+		return nil, fmt.Errorf(
+			"%d layers cannot be split over %d stages with one fewer on the first and the last: layers + 2 must "+
+				"be divisible by the stages", layers, stages,
+		)
 	}
 	return evenLayers(layers, stages, 1, 1), nil
 }

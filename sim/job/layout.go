@@ -27,8 +27,8 @@ type ExpertCoord struct{ TP, EP, DP int }
 // context and data parallelism of the rest fold into these three.
 func (p *Parallel) ExpertCoord(rank int) ExpertCoord {
 	etp, ep := p.ExpertTP(), max(p.EP, 1)
-	column := rank % p.RanksPerStage()
-	return ExpertCoord{TP: column % etp, EP: column / etp % ep, DP: column / (etp * ep)}
+	i := rank % p.RanksPerStage()
+	return ExpertCoord{TP: i % etp, EP: i / etp % ep, DP: i / (etp * ep)}
 }
 
 // expertReplicas returns how many ranks of a pipeline rank hold the same

@@ -24,9 +24,14 @@ func (j *Job) drawLengths() error {
 	if !c.Data.varies() {
 		return nil
 	}
-	n := float64(c.Parallel.DP) * float64(c.AccountSteps()) * float64(j.Program.PipeMicrobatches()) * float64(max(1, c.Schedule.MicrobatchSize))
+	n := float64(c.Parallel.DP) * float64(c.AccountSteps()) * float64(j.Program.PipeMicrobatches()) * float64(
+		max(1, c.Schedule.MicrobatchSize),
+	)
 	if n > maxDraws {
-		return fmt.Errorf("data.steps: %d steps have %.0f sequences of different lengths, more than are drawn (%d); write fewer steps", c.AccountSteps(), n, maxDraws)
+		return fmt.Errorf(
+			"data.steps: %d steps have %.0f sequences of different lengths, more than are drawn (%d); write "+
+				"fewer steps", c.AccountSteps(), n, maxDraws,
+		)
 	}
 	j.draws = c.draw(j.Program.PipeMicrobatches())
 	if c.Data.Dynamic() {

@@ -34,8 +34,8 @@ func (c *Config) FP8WeightsProblem() *input.Problem {
 	case c.Training.Precision != "fp8":
 		return bad("training.precision", "weights are in 8 bits only with precision \"fp8\"; write that, or false")
 	case !c.Framework.FP8Weights:
-		return bad("framework.preset", "is Megatron-Core's, not framework %q's; write framework = \"megatron\", or false",
-			c.Framework.Name)
+		return bad("framework.preset",
+			"is Megatron-Core's, not framework %q's; write framework = \"megatron\", or false", c.Framework.Name)
 	case c.Parallel.ZeRO == 0:
 		return bad("parallel.zero", "is for the distributed optimizer; write parallel.zero = 1, or false")
 	}

@@ -57,7 +57,9 @@ func (j *Job) readProgram() (err error) {
 		return err
 	}
 	if n := j.Program.Ranks; n != j.Config.Parallel.PP {
-		return fmt.Errorf("schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", n, j.Config.Parallel.PP)
+		return fmt.Errorf(
+			"schedule: the schedule is for %d pipeline ranks, but parallel.pp = %d", n, j.Config.Parallel.PP,
+		)
 	}
 	return nil
 }

@@ -94,7 +94,9 @@ func (j *Job) buildScript(rank int, s *Stage) {
 	begin, end := j.stepBlocks(s)
 	s.Script = append(s.Script, code.PlainAction(begin, j.Compiler.Name("begin")))
 	list := j.Program.Lists[rank]
-	b := &scriptBuilder{job: j, rank: rank, stage: s, seen: make([]bool, len(s.Chunks)), last: j.lastBackwards(list, len(s.Chunks))}
+	b := &scriptBuilder{
+		job: j, rank: rank, stage: s, seen: make([]bool, len(s.Chunks)), last: j.lastBackwards(list, len(s.Chunks)),
+	}
 	for i := 0; i < len(list); i++ {
 		if list[i].Pair && i+1 < len(list) {
 			s.Script = append(s.Script, b.pair(i, list))
@@ -246,6 +248,7 @@ func (b *scriptBuilder) update(i int, a schedule.Action) {
 func batchMessages(s *Stage) {
 	for i := 0; i+1 < len(s.Script); i++ {
 		a, b := &s.Script[i], &s.Script[i+1]
-		a.Batched = !a.Pair && a.Parts[0].Send >= 0 && b.Parts[0].Recv >= 0 && schedule.Turns(a.Keys[0].Op, b.Keys[0].Op)
+		both := a.Parts[0].Send >= 0 && b.Parts[0].Recv >= 0
+		a.Batched = both && !a.Pair && schedule.Turns(a.Keys[0].Op, b.Keys[0].Op)
 	}
 }

@@ -9,7 +9,9 @@ import (
 )
 
 // dtypes maps the scenario's precisions.
-var dtypes = map[string]gpu.Dtype{"fp32": gpu.FP32, "tf32": gpu.TF32, "fp16": gpu.FP16, "bf16": gpu.BF16, "fp8": gpu.FP8}
+var dtypes = map[string]gpu.Dtype{
+	"fp32": gpu.FP32, "tf32": gpu.TF32, "fp16": gpu.FP16, "bf16": gpu.BF16, "fp8": gpu.FP8,
+}
 
 // dtype returns the number format of a precision, fallback when it is empty.
 func dtype(name string, fallback gpu.Dtype) (gpu.Dtype, error) {
@@ -33,15 +35,14 @@ func (c *Config) Spec() (*model.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
+	p := &c.Parallel
 	s := &model.Spec{
-		Config: c.Model, TP: int64(c.Parallel.TP), CP: int64(c.Parallel.CP),
-		EP: int64(max(c.Parallel.EP, 1)), ExpertTP: int64(c.Parallel.ExpertTP()),
-		SequenceParallel: c.Parallel.SequenceParallel && c.Parallel.TP > 1,
-		OverlapTP:        c.Parallel.OverlapTP,
-		Microbatch:       int64(c.Schedule.MicrobatchSize),
-		Precision:        precision, GradDtype: grads, Dropout: c.Training.Dropout, FP8Weights: c.Training.FP8ParamGather,
-		GatherParams: c.Parallel.ZeRO >= 2 && !c.GathersOnce(), ReshardAfterForward: c.Parallel.ZeRO >= 3, GatherLate: c.Parallel.BackwardPrefetch == "post",
-		LoRA: c.LoRA,
+		Config: c.Model, LoRA: c.LoRA, Microbatch: int64(c.Schedule.MicrobatchSize),
+		TP: int64(p.TP), CP: int64(p.CP), EP: int64(max(p.EP, 1)), ExpertTP: int64(p.ExpertTP()),
+		SequenceParallel: p.SequenceParallel && p.TP > 1, OverlapTP: p.OverlapTP,
+		Precision: precision, GradDtype: grads, Dropout: c.Training.Dropout, FP8Weights: c.Training.FP8ParamGather,
+		GatherParams: p.ZeRO >= 2 && !c.GathersOnce(), ReshardAfterForward: p.ZeRO >= 3,
+		GatherLate: p.BackwardPrefetch == "post",
 	}
 	if err := c.software(s); err != nil {
 		return nil, err

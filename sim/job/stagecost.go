@@ -49,11 +49,11 @@ func (j *Job) alone(c model.Comm) sim.Time {
 
 // handOff returns how long a micro-batch takes from one stage to the next.
 func (j *Job) handOff() sim.Time {
-	columns := j.Config.Parallel.RanksPerStage()
-	if j.Config.Parallel.PP < 2 || columns >= j.Topology.Devices() {
+	perStage := j.Config.Parallel.RanksPerStage()
+	if j.Config.Parallel.PP < 2 || perStage >= j.Topology.Devices() {
 		return 0
 	}
-	p := j.NCCL.Send(0, columns, j.Spec.Build(model.Run{Layers: 1}).Output)
+	p := j.NCCL.Send(0, perStage, j.Spec.Build(model.Run{Layers: 1}).Output)
 	return p.Uncontended()
 }
 

@@ -19,7 +19,10 @@ type Work struct {
 // Work returns what a step of the job processes.
 func (j *Job) Work() Work {
 	tokens := float64(j.Config.Tokens())
-	w := Work{Tokens: tokens, Computed: tokens, ModelFLOPs: j.Spec.TrainingFLOPs() * tokens, RecomputedFLOPs: j.Spec.RecomputedFLOPs() * tokens}
+	w := Work{
+		Tokens: tokens, Computed: tokens, ModelFLOPs: j.Spec.TrainingFLOPs() * tokens,
+		RecomputedFLOPs: j.Spec.RecomputedFLOPs() * tokens,
+	}
 	if j.draws == nil {
 		return w
 	}

@@ -51,17 +51,17 @@ func TestKernelBesideACollective(t *testing.T) {
 	rs := &m.ranks[0]
 	alone := m.job.Compiler.Time(&k)
 	in := &code.Instr{Kind: code.RunKernel, Index: id, Time: alone}
-	rs.busy, rs.traffic, rs.quiet = 24, 1e12, sim.Second
+	rs.heldSMs, rs.memoryTraffic, rs.trafficEnds = 24, 1e12, sim.Second
 	slow := m.besideRunning(rs, in, 0)
 	d := &m.job.Config.GPU
 	fixed := (d.Streaming.Latency + d.LaunchGap).Seconds()
 	assert.InEpsilon(t, bytes/(float64(d.MemoryBandwidth)*d.Streaming.Copy-1e12), slow.Seconds()-fixed, 1e-6)
 	for _, part := range []float64{0.25, 0.5, 0.75} {
-		rs.quiet = sim.Time(part * float64(slow))
+		rs.trafficEnds = sim.Time(part * float64(slow))
 		want := part*float64(slow) + (1-part)*float64(alone)
 		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 2, "over after %g of it", part)
 	}
-	rs.quiet = 0
+	rs.trafficEnds = 0
 	assert.Equal(t, alone, m.besideRunning(rs, in, 0), "already over")
 }
 
@@ -72,15 +72,18 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 	m := newMachine(overlapped(t), &e, nil, false)
 	rs := &m.ranks[0]
 	for _, k := range []gpu.Kernel{
-		{Kind: gpu.Attention, Batch: 8, Heads: 32, KVHeads: 32, SeqQ: 8192, SeqK: 8192, HeadDim: 128, In: gpu.BF16, Out: gpu.BF16},
+		{
+			Kind: gpu.Attention, Batch: 8, Heads: 32, KVHeads: 32, SeqQ: 8192, SeqK: 8192, HeadDim: 128,
+			In: gpu.BF16, Out: gpu.BF16,
+		},
 		{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16},
 	} {
 		id := m.job.Compiler.Price(&k)
 		in := &code.Instr{Kind: code.RunKernel, Index: id, Time: m.job.Compiler.Time(&k)}
-		rs.busy, rs.quiet = 24, sim.Second
+		rs.heldSMs, rs.trafficEnds = 24, sim.Second
 		slow := m.besideRunning(rs, in, 0)
 		assert.Greater(t, slow, in.Time)
-		rs.quiet = slow / 4
+		rs.trafficEnds = slow / 4
 		want := float64(slow)
 		if k.Kind == gpu.Attention {
 			want = 0.25*float64(slow) + 0.75*float64(in.Time)
@@ -98,10 +101,10 @@ func TestPiecesGetMultiprocessorsBack(t *testing.T) {
 	k := gpu.Kernel{Kind: gpu.GEMM, Batch: 1, M: 8192, N: 8192, K: 8192, In: gpu.BF16, Out: gpu.BF16}
 	id := m.job.Compiler.Price(&k)
 	in := &code.Instr{Kind: code.RunKernel, Index: id, Pieces: 4, Time: m.job.Compiler.Time(&k)}
-	rs.busy, rs.quiet = 24, sim.Second
+	rs.heldSMs, rs.trafficEnds = 24, sim.Second
 	slow := m.besideRunning(rs, in, 0)
 	for _, c := range []struct{ over, slowed float64 }{{0.01, 1}, {0.25, 1}, {0.26, 2}, {0.6, 3}, {0.99, 4}} {
-		rs.quiet = sim.Time(c.over * float64(slow))
+		rs.trafficEnds = sim.Time(c.over * float64(slow))
 		want := c.slowed/4*float64(slow) + (1-c.slowed/4)*float64(in.Time)
 		assert.InDelta(t, want, float64(m.besideRunning(rs, in, 0)), 4, "over after %g", c.over)
 	}
@@ -121,17 +124,17 @@ func TestCollectivesOccupyMemory(t *testing.T) {
 	took := plan.Uncontended()
 	rs := &m.ranks[3]
 	m.hold(rs, id, 1)
-	assert.InEpsilon(t, plan.MemoryBytes()/took.Seconds(), float64(rs.traffic), 1e-9)
-	assert.Equal(t, took, rs.quiet)
-	assert.Zero(t, m.ranks[0].traffic, "a rank that has not entered")
+	assert.InEpsilon(t, plan.MemoryBytes()/took.Seconds(), float64(rs.memoryTraffic), 1e-9)
+	assert.Equal(t, took, rs.trafficEnds)
+	assert.Zero(t, m.ranks[0].memoryTraffic, "a rank that has not entered")
 	m.hold(rs, id, -1)
-	assert.Zero(t, rs.traffic)
-	assert.Zero(t, rs.busy)
-	m.disturb(id, &s.queue[0])
+	assert.Zero(t, rs.memoryTraffic)
+	assert.Zero(t, rs.heldSMs)
+	m.extendTraffic(id, &s.queue[0])
 	for r := range m.ranks {
-		assert.Equal(t, took, m.ranks[r].quiet)
+		assert.Equal(t, took, m.ranks[r].trafficEnds)
 	}
 	s.queue[0].async = false
 	m.hold(rs, id, 1)
-	assert.Zero(t, rs.traffic, "nothing runs beside a collective that is waited for")
+	assert.Zero(t, rs.memoryTraffic, "nothing runs beside a collective that is waited for")
 }

@@ -38,7 +38,9 @@ type sendClass struct {
 }
 
 func newClasses(j *job.Job) *classes {
-	cl := &classes{job: j, pipeline: make([]uint64, j.Config.Parallel.RanksPerStage()), group: make([]uint64, len(j.Groups)),
+	cl := &classes{job: j, pipeline: make(
+		[]uint64, j.Config.Parallel.RanksPerStage(),
+	), group: make([]uint64, len(j.Groups)),
 		link: make([]uint64, j.Topology.Links()), fixed: make([]uint64, len(j.Groups))}
 	for i := range cl.link {
 		cl.link[i] = math.Float64bits(j.Topology.Capacity(interconnect.LinkID(i)))
@@ -52,12 +54,12 @@ func newClasses(j *job.Job) *classes {
 			cl.pipeline[c] += mix(7, uint64(j.Config.Parallel.Coord(c).DP))
 		}
 	}
-	columns := int32(len(cl.pipeline))
+	pipelines := int32(len(cl.pipeline))
 	for g := range j.Groups {
 		gr := &j.Groups[g]
 		f := mix(uint64(gr.Kind), uint64(len(gr.Ranks)))
 		for _, r := range gr.Ranks {
-			f += mix(1, uint64(r/columns))
+			f += mix(1, uint64(r/pipelines))
 		}
 		for _, id := range cl.comms[gr.Kind] {
 			f = mix(f, planColour(gr.Plan(j.Compiler.Comms, id)))
@@ -74,7 +76,7 @@ func (cl *classes) colourFaults() {
 	for i, text := range append(append([]string(nil), f.GPUs...), f.Links...) {
 		x, err := job.ParseFault(text)
 		if err != nil {
-			continue // plant reports it
+			continue // injectFaults reports it
 		}
 		colour := mix(uint64(i), math.Float64bits(x.Factor))
 		if i < len(f.GPUs) {
@@ -131,7 +133,9 @@ func neighbours(p *schedule.Program) [][2]int {
 // planColour hashes what a plan does, its links aside.
 func planColour(p *nccl.Plan) uint64 {
 	h := mix(uint64(p.Algorithm), uint64(p.Protocol))
-	for _, x := range []uint64{uint64(p.Channels), uint64(p.Latency), uint64(p.Bytes), math.Float64bits(p.Cap), math.Float64bits(p.Rate())} {
+	for _, x := range []uint64{
+		uint64(p.Channels), uint64(p.Latency), uint64(p.Bytes), math.Float64bits(p.Cap), math.Float64bits(p.Rate()),
+	} {
 		h = mix(h, x)
 	}
 	return h
@@ -160,18 +164,18 @@ func distinct(colours []uint64) int {
 // step gives everything a new colour from its own and its neighbours'. Sums of
 // hashes stand for multisets.
 func (cl *classes) step() {
-	columns := int32(len(cl.pipeline))
+	pipelines := int32(len(cl.pipeline))
 	next := make([]uint64, len(cl.pipeline))
 	crossed := make([]uint64, len(cl.link))
 	for g := range cl.group {
 		gr := &cl.job.Groups[g]
 		members := uint64(0)
 		for _, r := range gr.Ranks {
-			members += mix(cl.pipeline[r%columns], uint64(r/columns))
+			members += mix(cl.pipeline[r%pipelines], uint64(r/pipelines))
 		}
 		cl.group[g] = mix(mix(cl.fixed[g], members), cl.linksOf(gr))
 		for _, r := range gr.Ranks {
-			next[r%columns] += mix(cl.group[g], uint64(r/columns))
+			next[r%pipelines] += mix(cl.group[g], uint64(r/pipelines))
 		}
 		for i, id := range cl.comms[gr.Kind] {
 			cl.cross(crossed, gr.Call(cl.job.Compiler.Comms, id), cl.group[g], i)

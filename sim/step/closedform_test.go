@@ -32,7 +32,10 @@ func TestBubbleOfEqualStages(t *testing.T) {
 		for _, p := range []int{1, 2, 4, 8} {
 			for _, m := range []int{1, 4, 8, 32} {
 				t.Run(fmt.Sprintf("%s/p%d/m%d", kind, p, m), func(t *testing.T) {
-					res := run(t, jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: p, DP: 1}, kind, m)), step.Options{})
+					res := run(
+						t, jobtest.Bare(jobtest.Small(t, job.Parallel{TP: 1, PP: p, DP: 1}, kind, m)),
+						step.Options{},
+					)
 					for _, s := range res.Stages {
 						assert.Equal(t, work(s)*sim.Time(p-1), idle(s)*sim.Time(m))
 					}

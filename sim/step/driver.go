@@ -4,9 +4,9 @@ import (
 	"trainsim/sim/account"
 )
 
-// drivenOf lists the driver's work of every stage in a phase, nil if there is
+// driverWork lists the driver's work of every stage in a phase, nil if there is
 // none.
-func (m *machine) drivenOf(phase int) [][]account.DriverWork {
+func (m *machine) driverWork(phase int) [][]account.DriverWork {
 	any := false
 	out := make([][]account.DriverWork, len(m.accounts))
 	for i := range m.accounts {
@@ -21,11 +21,11 @@ func (m *machine) drivenOf(phase int) [][]account.DriverWork {
 	return out
 }
 
-// payDriver lets a rank's host wait for the driver's work at its instruction.
-func (m *machine) payDriver(rs *rankState, stage int) {
-	list := m.driven[stage]
-	for ; int(rs.driven) < len(list); rs.driven++ {
-		p := &list[rs.driven]
+// chargeDriver lets a rank's host wait for the driver's work at its instruction.
+func (m *machine) chargeDriver(rs *rankState, stage int) {
+	list := m.driver[stage]
+	for ; int(rs.driverDone) < len(list); rs.driverDone++ {
+		p := &list[rs.driverDone]
 		if p.Action > rs.action || p.Action == rs.action && p.PC > rs.pc {
 			return
 		}

@@ -148,7 +148,10 @@ func TestOneExpertIsTheDenseModel(t *testing.T) {
 	mixed.Model.Experts, mixed.Model.ExpertsPerToken, mixed.Model.ExpertCapacity = 1, 1, 1
 	mixed.Parallel.ETP = 1
 	a, b := run(t, dense, step.Options{}), run(t, &mixed, step.Options{})
-	assert.Equal(t, dense.Model.Parameters()+dense.Model.Layers*dense.Model.Hidden, mixed.Model.Parameters(), "the router's rows aside")
+	assert.Equal(
+		t, dense.Model.Parameters()+dense.Model.Layers*dense.Model.Hidden, mixed.Model.Parameters(),
+		"the router's rows aside",
+	)
 	assert.Greater(t, b.StepTime, a.StepTime)
 	assert.Less(t, float64(b.StepTime), 1.35*float64(a.StepTime))
 	all := mixed
@@ -170,5 +173,7 @@ func TestTradedBytes(t *testing.T) {
 		}
 	}
 	rows := int64(tokens * top * hidden * 2)
-	assert.Equal(t, layers*microbatches*(4*rows+tokens*top*4), traded, "four exchanges of rows and one of their weights")
+	assert.Equal(
+		t, layers*microbatches*(4*rows+tokens*top*4), traded, "four exchanges of rows and one of their weights",
+	)
 }

@@ -20,7 +20,10 @@ func TestExplainedActivationsAddUp(t *testing.T) {
 	for _, s := range []struct {
 		kind, recompute string
 		chunks          int
-	}{{"1f1b", "none", 1}, {"gpipe", "none", 1}, {"interleaved", "none", 2}, {"zb-h1", "none", 1}, {"zb-h1", "full", 1}, {"zb-v", "none", 2}, {"dualpipev", "none", 2}} {
+	}{
+		{"1f1b", "none", 1}, {"gpipe", "none", 1}, {"interleaved", "none", 2}, {"zb-h1", "none", 1},
+		{"zb-h1", "full", 1}, {"zb-v", "none", 2}, {"dualpipev", "none", 2},
+	} {
 		t.Run(s.kind+" "+s.recompute, func(t *testing.T) {
 			c := jobtest.Small(t, job.Parallel{TP: 1, PP: 4, DP: 2, ZeRO: 1}, s.kind, 8)
 			c.Schedule.VirtualStages, c.Training.Recompute = s.chunks, s.recompute

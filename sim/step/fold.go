@@ -18,12 +18,12 @@ import (
 type folding struct {
 	job            *job.Job
 	pipelines      int                   // pipelines with actors
-	pipelineOf     []int32               // by class: the pipeline that stands for it
-	classOf        []int32               // by pipeline
-	representative []int32               // by group: the group that stands for its class
+	pipelineOf     []int32               // by class: the pipeline that represents it
+	classOf        []int32               // by pipeline: its class
+	representative []int32               // by group: the one that represents its class
 	ranks          [][]int32             // by group: the actors in it
-	classMembers   [][]int32             // by standing group: all groups of its class
-	seen           []bool                // by link: crossed by an actor's transfer
+	classMembers   [][]int32             // by representative: all groups of its class
+	crossed        []bool                // by link: crossed by an actor's transfer
 	sameLink       []interconnect.LinkID // by link: the crossed link that it equals
 	calls          [][]nccl.Call         // by group and collective, of the class; no plan until used
 	weight         []float64             // by link; scratch
@@ -31,30 +31,89 @@ type folding struct {
 }
 
 func newFolding(j *job.Job, fold bool) *folding {
-	c := &folding{job: j, ranks: make([][]int32, len(j.Groups))}
+	f := &folding{job: j, ranks: make([][]int32, len(j.Groups))}
 	if fold {
-		c.fold()
-		return c
+		f.fold()
+		return f
 	}
-	c.pipelines = j.Config.Parallel.RanksPerStage()
+	f.pipelines = j.Config.Parallel.RanksPerStage()
 	for g := range j.Groups {
-		c.ranks[g] = j.Groups[g].Ranks
+		f.ranks[g] = j.Groups[g].Ranks
 	}
-	return c
+	return f
 }
 
-func (c *folding) folded() bool { return c.classOf != nil }
-
-// fold finds the classes and who stands for them.
-func (c *folding) fold() {
-	cl := newClasses(c.job)
+// fold finds the classes and their representatives.
+func (f *folding) fold() {
+	cl := newClasses(f.job)
 	cl.refine()
-	c.classOf, c.pipelineOf = number(cl.pipeline)
-	c.pipelines = len(c.pipelineOf)
-	c.representGroups(cl)
-	c.calls = make([][]nccl.Call, len(c.job.Groups))
-	c.weight = make([]float64, c.job.Topology.Links())
-	c.markLinks(cl)
+	f.classOf, f.pipelineOf = number(cl.pipeline)
+	f.pipelines = len(f.pipelineOf)
+	f.representGroups(cl)
+	f.calls = make([][]nccl.Call, len(f.job.Groups))
+	f.weight = make([]float64, f.job.Topology.Links())
+	f.markLinks(cl)
+}
+
+// representGroups picks the groups that represent their classes, with their actors.
+func (f *folding) representGroups(cl *classes) {
+	class, first := number(cl.group)
+	f.representative = make([]int32, len(class))
+	f.classMembers = make([][]int32, len(class))
+	all := int32(f.job.Config.Parallel.RanksPerStage())
+	for g := range class {
+		r := first[class[g]]
+		f.representative[g] = r
+		f.classMembers[r] = append(f.classMembers[r], int32(g))
+	}
+	for _, g := range first {
+		for _, r := range f.job.Groups[g].Ranks {
+			actor := r/all*int32(f.pipelines) + f.classOf[r%all]
+			if !slices.Contains(f.ranks[g], actor) {
+				f.ranks[g] = append(f.ranks[g], actor)
+			}
+		}
+	}
+}
+
+// markLinks finds the links that actors' transfers cross, and for every other
+// link the crossed one that carries the same.
+func (f *folding) markLinks(cl *classes) {
+	f.crossed = make([]bool, len(f.weight))
+	for g, r := range f.representative {
+		if int(r) == g {
+			gr := &f.job.Groups[g]
+			for _, id := range cl.comms[gr.Kind] {
+				f.markCrossed(gr.Call(f.job.Compiler.Comms, id))
+			}
+		}
+	}
+	for i := range cl.sends {
+		if s := &cl.sends[i]; f.pipelineOf[f.classOf[s.pipeline]] == s.pipeline {
+			f.markCrossed(s.call)
+		}
+	}
+	f.sameLink = make([]interconnect.LinkID, len(f.weight))
+	byColour := make(map[uint64]interconnect.LinkID)
+	for l, seen := range f.crossed {
+		if _, ok := byColour[cl.link[l]]; seen && !ok {
+			byColour[cl.link[l]] = interconnect.LinkID(l)
+		}
+	}
+	for l := range f.sameLink {
+		f.sameLink[l] = -1
+		if f.crossed[l] {
+			f.sameLink[l] = interconnect.LinkID(l)
+		} else if same, ok := byColour[cl.link[l]]; ok {
+			f.sameLink[l] = same
+		}
+	}
+}
+
+func (f *folding) markCrossed(call nccl.Call) {
+	for _, u := range call.Links {
+		f.crossed[call.Base+u.Link] = true
+	}
 }
 
 // number turns colours into class numbers, in order of appearance, and returns
@@ -74,161 +133,103 @@ func number(colours []uint64) (class, first []int32) {
 	return class, first
 }
 
-// representGroups picks the groups that stand for their classes, with their actors.
-func (c *folding) representGroups(cl *classes) {
-	class, first := number(cl.group)
-	c.representative = make([]int32, len(class))
-	c.classMembers = make([][]int32, len(class))
-	all := int32(c.job.Config.Parallel.RanksPerStage())
-	for g := range class {
-		stand := first[class[g]]
-		c.representative[g] = stand
-		c.classMembers[stand] = append(c.classMembers[stand], int32(g))
-	}
-	for _, stand := range first {
-		for _, r := range c.job.Groups[stand].Ranks {
-			actor := r/all*int32(c.pipelines) + c.classOf[r%all]
-			if !slices.Contains(c.ranks[stand], actor) {
-				c.ranks[stand] = append(c.ranks[stand], actor)
-			}
-		}
-	}
-}
-
-// markLinks finds the links that actors' transfers cross, and for every other
-// link the crossed one that carries the same.
-func (c *folding) markLinks(cl *classes) {
-	c.seen = make([]bool, len(c.weight))
-	for g, stand := range c.representative {
-		if int(stand) == g {
-			gr := &c.job.Groups[g]
-			for _, id := range cl.comms[gr.Kind] {
-				c.see(gr.Call(c.job.Compiler.Comms, id))
-			}
-		}
-	}
-	for i := range cl.sends {
-		if s := &cl.sends[i]; c.pipelineOf[c.classOf[s.pipeline]] == s.pipeline {
-			c.see(s.call)
-		}
-	}
-	c.sameLink = make([]interconnect.LinkID, len(c.weight))
-	byColour := make(map[uint64]interconnect.LinkID)
-	for l, seen := range c.seen {
-		if _, ok := byColour[cl.link[l]]; seen && !ok {
-			byColour[cl.link[l]] = interconnect.LinkID(l)
-		}
-	}
-	for l := range c.sameLink {
-		c.sameLink[l] = -1
-		if c.seen[l] {
-			c.sameLink[l] = interconnect.LinkID(l)
-		} else if same, ok := byColour[cl.link[l]]; ok {
-			c.sameLink[l] = same
-		}
-	}
-}
-
-func (c *folding) see(call nccl.Call) {
-	for _, u := range call.Links {
-		c.seen[call.Base+u.Link] = true
-	}
-}
+// folded reports whether some pipelines stand for others.
+func (f *folding) folded() bool { return f.classOf != nil }
 
 // actors returns how many ranks are simulated.
-func (c *folding) actors() int { return c.pipelines * c.job.Config.Parallel.PP }
+func (f *folding) actors() int { return f.pipelines * f.job.Config.Parallel.PP }
 
 // rank returns the job's rank that an actor is.
-func (c *folding) rank(actor int32) int32 {
-	column := actor % int32(c.pipelines)
-	if c.folded() {
-		column = c.pipelineOf[column]
+func (f *folding) rank(actor int32) int32 {
+	pipeline := actor % int32(f.pipelines)
+	if f.folded() {
+		pipeline = f.pipelineOf[pipeline]
 	}
-	return actor/int32(c.pipelines)*int32(c.job.Config.Parallel.RanksPerStage()) + column
+	return actor/int32(f.pipelines)*int32(f.job.Config.Parallel.RanksPerStage()) + pipeline
 }
 
 // actor returns the actor that a rank is, or that stands for it.
-func (c *folding) actor(rank int32) int32 {
-	all := int32(c.job.Config.Parallel.RanksPerStage())
-	column := rank % all
-	if c.folded() {
-		column = c.classOf[column]
+func (f *folding) actor(rank int32) int32 {
+	all := int32(f.job.Config.Parallel.RanksPerStage())
+	pipeline := rank % all
+	if f.folded() {
+		pipeline = f.classOf[pipeline]
 	}
-	return rank/all*int32(c.pipelines) + column
+	return rank/all*int32(f.pipelines) + pipeline
 }
 
 // group returns the group of an actor, -1 if it has none of the kind.
-func (c *folding) group(kind model.Group, actor int32) int32 {
-	g := c.job.GroupOf[kind][c.rank(actor)]
-	if g >= 0 && c.folded() {
-		return c.representative[g]
+func (f *folding) group(kind model.Group, actor int32) int32 {
+	g := f.job.GroupOf[kind][f.rank(actor)]
+	if g >= 0 && f.folded() {
+		return f.representative[g]
 	}
 	return g
 }
 
 // call returns what a collective of a group puts on the network.
-func (c *folding) call(id, comm int32) nccl.Call {
-	comms := c.job.Compiler.Comms
-	own := c.job.Groups[id].Call(comms, comm)
-	if !c.folded() || len(c.classMembers[id]) == 1 {
+func (f *folding) call(id, comm int32) nccl.Call {
+	comms := f.job.Compiler.Comms
+	own := f.job.Groups[id].Call(comms, comm)
+	if !f.folded() || len(f.classMembers[id]) == 1 {
 		return own
 	}
-	if c.calls[id] == nil {
-		c.calls[id] = make([]nccl.Call, len(comms))
+	if f.calls[id] == nil {
+		f.calls[id] = make([]nccl.Call, len(comms))
 	}
-	if c.calls[id][comm].Plan == nil {
-		for _, g := range c.classMembers[id] {
-			c.load(c.job.Groups[g].Call(comms, comm))
+	if f.calls[id][comm].Plan == nil {
+		for _, g := range f.classMembers[id] {
+			f.load(f.job.Groups[g].Call(comms, comm))
 		}
-		c.calls[id][comm] = c.combined(own)
+		f.calls[id][comm] = f.combined(own)
 	}
-	return c.calls[id][comm]
+	return f.calls[id][comm]
 }
 
 // send returns the hand-off from an actor to another stage.
-func (c *folding) send(from, toStage int32, bytes int64) nccl.Call {
-	all := int32(c.job.Config.Parallel.RanksPerStage())
-	rank := c.rank(from)
-	own := c.sendOf(rank, toStage, bytes)
-	if !c.folded() {
+func (f *folding) send(from, toStage int32, bytes int64) nccl.Call {
+	all := int32(f.job.Config.Parallel.RanksPerStage())
+	rank := f.rank(from)
+	own := f.sendOf(rank, toStage, bytes)
+	if !f.folded() {
 		return own
 	}
 	stage := rank - rank%all
-	for column, class := range c.classOf {
-		if class == from%int32(c.pipelines) {
-			c.load(c.sendOf(stage+int32(column), toStage, bytes))
+	for pipeline, class := range f.classOf {
+		if class == from%int32(f.pipelines) {
+			f.load(f.sendOf(stage+int32(pipeline), toStage, bytes))
 		}
 	}
-	return c.combined(own)
+	return f.combined(own)
 }
 
-func (c *folding) sendOf(rank, toStage int32, bytes int64) nccl.Call {
-	all := int32(c.job.Config.Parallel.RanksPerStage())
-	return c.job.NCCL.Send(int(rank), int(toStage*all+rank%all), bytes)
+func (f *folding) sendOf(rank, toStage int32, bytes int64) nccl.Call {
+	all := int32(f.job.Config.Parallel.RanksPerStage())
+	return f.job.NCCL.Send(int(rank), int(toStage*all+rank%all), bytes)
 }
 
 // load adds what a call puts on the crossed links.
-func (c *folding) load(call nccl.Call) {
+func (f *folding) load(call nccl.Call) {
 	for _, u := range call.Links {
 		l := call.Base + u.Link
-		if !c.seen[l] {
+		if !f.crossed[l] {
 			continue
 		}
-		if c.weight[l] == 0 {
-			c.touched = append(c.touched, l)
+		if f.weight[l] == 0 {
+			f.touched = append(f.touched, l)
 		}
-		c.weight[l] += u.Weight
+		f.weight[l] += u.Weight
 	}
 }
 
 // combined returns a call under the loads added since the last one.
-func (c *folding) combined(own nccl.Call) nccl.Call {
-	slices.Sort(c.touched)
-	links := make([]interconnect.LinkUse, len(c.touched))
-	for i, l := range c.touched {
-		links[i] = interconnect.LinkUse{Link: l, Weight: c.weight[l]}
-		c.weight[l] = 0
+func (f *folding) combined(own nccl.Call) nccl.Call {
+	slices.Sort(f.touched)
+	links := make([]interconnect.LinkUse, len(f.touched))
+	for i, l := range f.touched {
+		links[i] = interconnect.LinkUse{Link: l, Weight: f.weight[l]}
+		f.weight[l] = 0
 	}
-	c.touched = c.touched[:0]
-	return own.Over(c.job.Topology, links)
+	f.touched = f.touched[:0]
+	return own.Over(f.job.Topology, links)
 }

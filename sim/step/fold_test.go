@@ -44,7 +44,10 @@ func TestFoldedRunsMatch(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := foldConfig(t, sim.NewRand(seed, "fold"))
 			whole, one := run(t, c, step.Options{}), run(t, c, step.Options{Fold: true})
-			assert.InDelta(t, float64(whole.StepTime), float64(one.StepTime), 2+1e-8*float64(whole.StepTime), "rounding of single transfers aside")
+			assert.InDelta(
+				t, float64(whole.StepTime), float64(one.StepTime), 2+1e-8*float64(whole.StepTime),
+				"rounding of single transfers aside",
+			)
 			assert.Equal(t, whole.Memory, one.Memory)
 			require.Equal(t, len(whole.Links), len(one.Links))
 			for i, l := range whole.Links {
@@ -57,7 +60,9 @@ func TestFoldedRunsMatch(t *testing.T) {
 					pairs = append(pairs, [2]sim.Time{b.Comm[d], one.Stages[s].Comm[d]})
 				}
 				for _, pair := range pairs {
-					assert.InDelta(t, float64(pair[0]), float64(pair[1]), 100+1e-6*float64(whole.StepTime), "stage %d", s)
+					assert.InDelta(
+						t, float64(pair[0]), float64(pair[1]), 100+1e-6*float64(whole.StepTime), "stage %d", s,
+					)
 				}
 			}
 			if one.RanksSimulated < whole.RanksSimulated {

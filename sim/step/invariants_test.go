@@ -100,7 +100,10 @@ func checkMemory(t *testing.T, res *step.Result) {
 // Two runs of one job record the same bytes.
 func TestDeterminism(t *testing.T) {
 	record := func() []byte {
-		c := jobtest.Small(t, job.Parallel{TP: 2, PP: 2, DP: 4, SequenceParallel: true, ZeRO: 1, OverlapGradReduce: true}, "1f1b", 8)
+		c := jobtest.Small(
+			t, job.Parallel{TP: 2, PP: 2, DP: 4, SequenceParallel: true, ZeRO: 1, OverlapGradReduce: true}, "1f1b",
+			8,
+		)
 		var b bytes.Buffer
 		require.NoError(t, trace.WriteChrome(&b, run(t, c, step.Options{RecordAll: true}).Recording))
 		return b.Bytes()
@@ -158,7 +161,10 @@ func TestNothingStaysBehind(t *testing.T) {
 		for id, n := range last {
 			switch res.Recording.Counters[id].Name {
 			case memory.Activations.String(), memory.Temporaries.String():
-				assert.Less(t, n, int64(64<<20), "%s: %s of rank %d", k.Name, res.Recording.Counters[id].Name, res.Recording.Counters[id].Rank)
+				assert.Less(
+					t, n, int64(64<<20), "%s: %s of rank %d", k.Name, res.Recording.Counters[id].Name,
+					res.Recording.Counters[id].Rank,
+				)
 			}
 		}
 	}

@@ -104,7 +104,9 @@ func TestLayersOfAnotherKind(t *testing.T) {
 	for _, x := range res.Comms {
 		bytes[x.Group+" "+x.Collective] += x.Bytes
 	}
-	assert.Equal(t, int64(microbatches*tokens*width*2), bytes["pp send-recv"], "a rank hands over what its layers are wide")
+	assert.Equal(
+		t, int64(microbatches*tokens*width*2), bytes["pp send-recv"], "a rank hands over what its layers are wide",
+	)
 	assert.Equal(t, 4*first, bytes["dp reduce-scatter"])
 
 	// A cut inside the narrow layers hands over half as much.

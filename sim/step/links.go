@@ -6,17 +6,6 @@ import (
 	"trainsim/interconnect"
 )
 
-// countLinks adds (sign 1) or takes away (-1) what links have carried so far:
-// both around a phase leave what it put on them.
-func (m *machine) countLinks(sign float64) {
-	if m.carried == nil {
-		m.carried = make([]float64, m.job.Topology.Links())
-	}
-	for _, u := range m.network.Utilisation() {
-		m.carried[u.Link] += sign * u.Bytes
-	}
-}
-
 // linkTotals returns the use of every link that carried something, in a step.
 func (m *machine) linkTotals() []LinkTotal {
 	var out []LinkTotal
@@ -55,4 +44,19 @@ func (m *machine) carriedBy(l interconnect.LinkID) float64 {
 		l = m.folding.sameLink[l]
 	}
 	return m.carried[l]
+}
+
+// counted returns the outcomes of the steps that count: all, or what there is
+// of the first if none ended.
+func (m *machine) counted() []outcome {
+	var out []outcome
+	for _, o := range m.outcomes {
+		if o.counts() {
+			out = append(out, o)
+		}
+	}
+	if out == nil {
+		return m.outcomes[:1]
+	}
+	return out
 }

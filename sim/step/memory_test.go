@@ -107,7 +107,9 @@ func TestPrefetchedBatchesTakeTheirBytes(t *testing.T) {
 	j, err := job.Build(context.Background(), c, account.Peaks)
 	require.NoError(t, err)
 	assert.Contains(t, account.Explain(j, 0), account.Line{Kind: memory.Temporaries, Part: "prefetched batches",
-		Formula: fmt.Sprintf("4 workers x 3 batches x %d B", c.Schedule.MicrobatchSize*64<<20), Bytes: 4 * 3 * int64(c.Schedule.MicrobatchSize) * 64 << 20})
+		Formula: fmt.Sprintf(
+			"4 workers x 3 batches x %d B", c.Schedule.MicrobatchSize*64<<20,
+		), Bytes: 4 * 3 * int64(c.Schedule.MicrobatchSize) * 64 << 20})
 	c.Data.GPUPrefetch = false
 	assert.Equal(t, before, accounts(t, c)[0].PeakAllocated)
 }
@@ -136,7 +138,9 @@ func TestLengthsFragmentMemory(t *testing.T) {
 
 func TestDataIsChecked(t *testing.T) {
 	for _, d := range []job.Data{
-		{Lengths: "uniform"}, {Lengths: "uniform", MinLength: 2000}, {Lengths: "list"}, {Lengths: "list", LengthList: []int{0}}, {Lengths: "zipf"},
+		{Lengths: "uniform"}, {Lengths: "uniform", MinLength: 2000}, {Lengths: "list"}, {
+			Lengths: "list", LengthList: []int{0},
+		}, {Lengths: "zipf"},
 	} {
 		assert.Error(t, d.Validate(1024), "%+v", d)
 	}
@@ -211,7 +215,9 @@ func TestExplanationAddsUp(t *testing.T) {
 					by[l.Kind] += l.Bytes
 				}
 			}
-			for _, k := range []memory.Kind{memory.Weights, memory.Gradients, memory.Optimizer, memory.CommBuffers, memory.Context} {
+			for _, k := range []memory.Kind{
+				memory.Weights, memory.Gradients, memory.Optimizer, memory.CommBuffers, memory.Context,
+			} {
 				assert.InDelta(t, by[k], ranks[s].AtPeak[k], 0.06*float64(by[k])+1<<20, "%s of stage %d", k, s)
 			}
 		}
@@ -239,7 +245,10 @@ func TestExplainedEvaluation(t *testing.T) {
 		require.Len(t, lines, 1)
 		assert.InEpsilon(t, ranks[0].AtPeak[memory.Activations], lines[0].Bytes, 0.01)
 		var layers, each, ends, work int64
-		_, err = fmt.Sscanf(lines[0].Formula, "a pass of 64 sequences: %d layers x %d B + %d B at the ends + %d B", &layers, &each, &ends, &work)
+		_, err = fmt.Sscanf(
+			lines[0].Formula, "a pass of 64 sequences: %d layers x %d B + %d B at the ends + %d B", &layers, &each,
+			&ends, &work,
+		)
 		require.NoError(t, err, lines[0].Formula)
 		assert.Equal(t, lines[0].Bytes, layers*each+ends+work)
 		c.Evaluation.Batches = 0

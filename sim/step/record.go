@@ -49,17 +49,19 @@ func newRecorder(m *machine, o Options, accounts []account.RankMemory) *recorder
 	for _, n := range m.job.Compiler.Names {
 		rc.rec.Name(n)
 	}
-	columns := m.folding.pipelines
+	pipelines := m.folding.pipelines
 	for r := range m.ranks {
-		if r%columns != 0 && !o.RecordAll {
+		if r%pipelines != 0 && !o.RecordAll {
 			continue
 		}
-		stage := r / columns
+		stage := r / pipelines
 		rd := recorded{rank: int32(r), stage: int32(stage), comms: make([]commStat, len(m.job.Compiler.Comms))}
 		for s := range rd.lanes {
-			rd.lanes[s] = rc.rec.AddLane(trace.Lane{Rank: int(m.folding.rank(int32(r))), Stage: stage, Stream: trace.Stream(s)})
+			rd.lanes[s] = rc.rec.AddLane(
+				trace.Lane{Rank: int(m.folding.rank(int32(r))), Stage: stage, Stream: trace.Stream(s)},
+			)
 		}
-		if r%columns == 0 {
+		if r%pipelines == 0 {
 			rc.addCounters(&rd, &accounts[stage], m.job.Config)
 		}
 		m.ranks[r].recorded = int32(len(rc.recorded))
@@ -90,14 +92,6 @@ func (rc *recorder) begin(phase int, counts bool) {
 		if list := rc.accounts[rd.stage].Timelines; rd.counted && phase < len(list) {
 			rd.points = list[phase].Points
 		}
-	}
-}
-
-// exposeSends adds what recorded ranks waited for hand-offs in a phase.
-func (rc *recorder) exposeSends(m *machine) {
-	for i := range rc.recorded {
-		rd := &rc.recorded[i]
-		rd.p2p.exposed += m.ranks[rd.rank].books[bookPP]
 	}
 }
 
@@ -174,8 +168,10 @@ func (rc *recorder) message(m *machine, from, to, id int32) {
 		}
 		rd := rc.of(rs)
 		if rc.detailed() {
-			rc.rec.Add(trace.Span{Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PP.Stream()],
-				Kind: trace.PP.Kind(), Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1})
+			rc.rec.Add(trace.Span{
+				Start: m.messages[id].started, End: m.engine.Now(), Lane: rd.lanes[trace.PP.Stream()],
+				Kind: trace.PP.Kind(), Name: rc.rec.Name([2]string{"send", "receive"}[i]), Microbatch: -1,
+			})
 		}
 		if i == 0 && rc.counting(rs) {
 			rd.sent = m.messages[id].call

@@ -33,7 +33,10 @@ func TestShardedPipelineGathersOnce(t *testing.T) {
 	}{{"1f1b", 1}, {"interleaved", 2}, {"zb-h1", 1}} {
 		few, many := moved(2, s.kind, s.chunks), moved(8, s.kind, s.chunks)
 		assert.Equal(t, few, many, s.kind)
-		assert.InEpsilon(t, 2*few["all-gather"], few["reduce-scatter"], 1e-3, "bf16 weights, fp32 gradients; the busiest stages differ by a norm")
+		assert.InEpsilon(
+			t, 2*few["all-gather"], few["reduce-scatter"], 1e-3,
+			"bf16 weights, fp32 gradients; the busiest stages differ by a norm",
+		)
 	}
 }
 

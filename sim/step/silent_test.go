@@ -21,7 +21,9 @@ func anyConfig(t *testing.T, r *rand.Rand) *job.Config {
 	flag := func() bool { return r.IntN(2) == 1 }
 	for {
 		n := func(xs ...int) int { return xs[r.IntN(len(xs))] }
-		p := job.Parallel{TP: n(1, 2, 4), PP: n(1, 2), DP: n(1, 2, 4), CP: n(1, 2, 4), EP: n(1, 1, 2), ZeRO: n(0, 1, 2, 3)}
+		p := job.Parallel{
+			TP: n(1, 2, 4), PP: n(1, 2), DP: n(1, 2, 4), CP: n(1, 2, 4), EP: n(1, 1, 2), ZeRO: n(0, 1, 2, 3),
+		}
 		p.SequenceParallel, p.OverlapTP, p.CPComm = flag() && p.TP > 1, flag(), pick("", "p2p", "a2a")
 		p.OverlapGradReduce, p.OverlapParamGather = flag(), flag()
 		if p.DP > 1 && p.ZeRO >= 2 && flag() {

@@ -11,12 +11,51 @@ import (
 // its first micro-batch to the end of its own update (the zero-bubble papers'
 // measure).
 
-// window is what a rank's books held at the window's two ends.
+// window is what a rank's times were at the window's two ends.
 type window struct {
 	updates    int
 	open       bool
-	from, to   books
+	from, to   causeTimes
 	start, end sim.Time
+}
+
+// steady returns the step of an asynchronous schedule, the longest window of
+// any rank, and makes each rank's times those of its window.
+func (m *machine) steady() sim.Time {
+	var step sim.Time
+	for r := range m.ranks {
+		step = max(step, m.ranks[r].window.end-m.ranks[r].window.start)
+	}
+	for r := range m.ranks {
+		rs := &m.ranks[r]
+		var sum sim.Time
+		for b := range rs.times {
+			rs.times[b] = rs.window.to[b] - rs.window.from[b]
+			sum += rs.times[b]
+		}
+		rs.times[causeImbalance] += step - sum
+	}
+	return step
+}
+
+// openWindow begins the window of a rank that starts its step on its own
+// account: what it waited for its first micro-batch belongs to no step.
+func (rs *rankState) openWindow() {
+	w := &rs.window
+	w.from = causeTimes{causeWarmup: rs.times[causeWarmup], causePP: rs.times[causePP]}
+	w.start = rs.phaseBegan + w.from[causeWarmup] + w.from[causePP]
+}
+
+// countUpdate takes note when a rank's update begins or ends the window.
+func (m *machine) countUpdate(rs *rankState) {
+	w := &rs.window
+	w.updates++
+	switch w.updates {
+	case warmUpdates(m.job):
+		w.from, w.start, w.open = rs.times, rs.clock, true
+	case warmUpdates(m.job) + updatesPerStep(m.job):
+		w.to, w.end, w.open = rs.times, rs.clock, false
+	}
 }
 
 // updatesPerStep returns how many updates of the weights one step has.
@@ -33,43 +72,4 @@ func warmUpdates(j *job.Job) int {
 		return j.Program.Batches / 2
 	}
 	return j.Config.Schedule.Microbatches + j.Config.Parallel.PP
-}
-
-// openWindow begins the window of a rank that starts its step on its own
-// account: what it waited for its first micro-batch belongs to no step.
-func (rs *rankState) openWindow() {
-	w := &rs.window
-	w.from = books{bookWarmup: rs.books[bookWarmup], bookPP: rs.books[bookPP]}
-	w.start = rs.phaseBegan + w.from[bookWarmup] + w.from[bookPP]
-}
-
-// countUpdate takes note when a rank's update begins or ends the window.
-func (m *machine) countUpdate(rs *rankState) {
-	w := &rs.window
-	w.updates++
-	switch w.updates {
-	case warmUpdates(m.job):
-		w.from, w.start, w.open = rs.books, rs.clock, true
-	case warmUpdates(m.job) + updatesPerStep(m.job):
-		w.to, w.end, w.open = rs.books, rs.clock, false
-	}
-}
-
-// steady returns the step of an asynchronous schedule, the longest window of
-// any rank, and makes each rank's books those of its window.
-func (m *machine) steady() sim.Time {
-	var step sim.Time
-	for r := range m.ranks {
-		step = max(step, m.ranks[r].window.end-m.ranks[r].window.start)
-	}
-	for r := range m.ranks {
-		rs := &m.ranks[r]
-		var sum sim.Time
-		for b := range rs.books {
-			rs.books[b] = rs.window.to[b] - rs.window.from[b]
-			sum += rs.books[b]
-		}
-		rs.books[bookImbalance] += step - sum
-	}
-	return step
 }

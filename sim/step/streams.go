@@ -25,6 +25,43 @@ type entry struct {
 	async   bool
 }
 
+// runCollective enters a collective and waits for it.
+func (m *machine) runCollective(r int32, in *code.Instr) bool {
+	id, number := m.enter(r, in)
+	return m.waitCollective(r, id, number)
+}
+
+// startCollective enters a collective and goes on.
+func (m *machine) startCollective(r int32, in *code.Instr) {
+	rs := &m.ranks[r]
+	id, number := m.enter(r, in)
+	if in.Slot < code.Slots {
+		rs.slotNumber[in.Slot], rs.slotGroup[in.Slot] = number, id
+	}
+	m.next(r)
+}
+
+// waitCollective waits until a group's collective of the number given has finished.
+func (m *machine) waitCollective(r int32, id int32, number uint32) bool {
+	rs := &m.ranks[r]
+	if id < 0 || number < m.streams[id].base {
+		m.next(r)
+		return true
+	}
+	rs.wait, rs.waitGroup, rs.waitIndex = onStream, id, number
+	return false
+}
+
+// waitGroup waits for all that the rank entered on its group's stream.
+func (m *machine) waitGroup(r int32, g model.Group) bool {
+	rs := &m.ranks[r]
+	if rs.entered[g] == 0 {
+		m.next(r)
+		return true
+	}
+	return m.waitCollective(r, m.folding.group(g, r), rs.entered[g]-1)
+}
+
 // enter adds a rank to its group's next collective and returns its number.
 func (m *machine) enter(r int32, in *code.Instr) (groupID int32, number uint32) {
 	rs := &m.ranks[r]
@@ -41,13 +78,13 @@ func (m *machine) enter(r int32, in *code.Instr) (groupID int32, number uint32) 
 	e.async = e.async || in.Kind == code.StartCollective
 	if at == s.head {
 		m.hold(rs, id, 1)
-		m.startCollective(id)
+		m.startHead(id)
 	}
 	return id, number
 }
 
-// startCollective starts the head of a stream when all members are there.
-func (m *machine) startCollective(id int32) {
+// startHead starts the head of a stream when all members are there.
+func (m *machine) startHead(id int32) {
 	s := &m.streams[id]
 	if s.running || s.head == len(s.queue) || int(s.queue[s.head].arrived) < len(m.folding.ranks[id]) {
 		return
@@ -56,69 +93,9 @@ func (m *machine) startCollective(id int32) {
 	s.running, s.started = true, m.engine.Now()
 	call := m.folding.call(id, e.comm)
 	if e.async {
-		m.disturb(id, e)
+		m.extendTraffic(id, e)
 	}
 	m.network.Start(&call.Transfer, call.Base, m.id, streamFinish, uint32(id))
-}
-
-// hold lets an overlapped collective at the head of a stream take (sign 1) or
-// give back (-1) a rank's multiprocessors, one a channel, and memory bandwidth.
-// It holds the multiprocessors from its launch on, also while it waits for other
-// members; of the memory it takes, for as long as it needs alone from then on,
-// what it moves at that rate. Ranks that enter at one instant are thus alike,
-// whoever is the last.
-func (m *machine) hold(rs *rankState, id, sign int32) {
-	s := &m.streams[id]
-	e := &s.queue[s.head]
-	if !e.async {
-		return
-	}
-	rs.busy += sign * int32(m.folding.call(id, e.comm).Channels)
-	l := m.load(id, e.comm)
-	rs.traffic += int64(sign) * l.traffic
-	if sign > 0 {
-		rs.quiet = max(rs.quiet, m.engine.Now().Plus(l.took))
-	}
-}
-
-// load is what a collective does to the memory of its members, alone on its links.
-type load struct {
-	took    sim.Time
-	traffic int64 // bytes a second
-}
-
-// load returns that of a group's collective; it is worked out once.
-func (m *machine) load(id, comm int32) load {
-	if m.loads[id] == nil {
-		m.loads[id] = make([]load, len(m.job.Compiler.Comms))
-	}
-	l := &m.loads[id][comm]
-	if l.took == 0 {
-		plan := m.job.Groups[id].Plan(m.job.Compiler.Comms, comm)
-		l.took = plan.Uncontended()
-		l.traffic = int64(plan.MemoryRate() * unbuffered(m.job, id, comm))
-	}
-	return *l
-}
-
-// disturb notes that an overlapped collective, which starts now, moves data
-// through its members' memory for as long as it takes alone.
-func (m *machine) disturb(id int32, e *entry) {
-	over := m.engine.Now().Plus(m.load(id, e.comm).took)
-	for _, r := range m.folding.ranks[id] {
-		m.ranks[r].quiet = max(m.ranks[r].quiet, over)
-	}
-}
-
-// unbuffered is the part of NCCL's memory traffic that a collective has which
-// tensor-parallel overlap cuts into pieces: those of an all-gather go straight
-// from a rank's buffer into its peers' (Transformer Engine's user buffers), which
-// leaves one read and one write of NCCL's three passes.
-func unbuffered(j *job.Job, id, comm int32) float64 {
-	if j.Config.Parallel.OverlapTP && j.Groups[id].Kind == model.TP && j.Compiler.Comms[comm].Collective == model.AllGather {
-		return 2.0 / 3
-	}
-	return 1
 }
 
 func (m *machine) finishCollective(id int32) {
@@ -156,7 +133,7 @@ func (m *machine) nextCollective(id int32) {
 			m.hold(rs, id, 1)
 		}
 	}
-	m.startCollective(id)
+	m.startHead(id)
 }
 
 // recordCollective records a finished collective of a rank. It is exposed for
@@ -168,7 +145,7 @@ func (m *machine) recordCollective(rs *rankState, id, comm int32) {
 	var exposed sim.Time
 	if rs.wait == onStream && rs.waitGroup == id {
 		switch {
-		case !acrossStages(m.job.Groups[id].Kind):
+		case !spansStages(m.job.Groups[id].Kind):
 			exposed = now - max(rs.clock, s.ended)
 		case rs.waitIndex == s.base:
 			exposed = now - max(rs.clock, s.started)
@@ -177,15 +154,12 @@ func (m *machine) recordCollective(rs *rankState, id, comm int32) {
 	m.record.collective(rs, &m.job.Groups[id], comm, s.started, now, exposed)
 }
 
-// acrossStages reports whether a group has members on several pipeline ranks.
-func acrossStages(kind model.Group) bool { return kind == model.Embedding || kind == model.World }
-
 // resumeFromStream lets a rank go on that waited for a collective. Waiting for
 // members on other stages is idle time, like any other wait for a stage.
 func (m *machine) resumeFromStream(r int32, g *job.Group, comm int32, started sim.Time) {
 	rs := &m.ranks[r]
-	b := bookFor(code.Dimensions[g.Kind])
-	if acrossStages(g.Kind) {
+	b := causeOfDimension(code.Dimensions[g.Kind])
+	if spansStages(g.Kind) {
 		m.bookWait(rs, b, started)
 	} else {
 		m.book(rs, b, m.engine.Now())
@@ -194,7 +168,7 @@ func (m *machine) resumeFromStream(r int32, g *job.Group, comm int32, started si
 	if m.job.Config.Host.LaunchBlocking {
 		rs.host = max(rs.host, m.engine.Now())
 	}
-	gap := m.gap(rs.present(), g)
+	gap := m.gap(rs.instr(), g)
 	m.next(r)
 	if gap > 0 {
 		m.book(rs, b, m.engine.Now().Plus(gap))
@@ -216,44 +190,71 @@ func (m *machine) gap(in *code.Instr, g *job.Group) sim.Time {
 	return in.Time
 }
 
-// present is the instruction that the rank is at.
-func (rs *rankState) present() *code.Instr {
+// spansStages reports whether a group has members on several pipeline ranks.
+func spansStages(kind model.Group) bool { return kind == model.Embedding || kind == model.World }
+
+// instr is the instruction that the rank is at.
+func (rs *rankState) instr() *code.Instr {
 	return &rs.code.Code[rs.pc]
 }
 
-// collect enters a collective and waits for it.
-func (m *machine) collect(r int32, in *code.Instr) bool {
-	id, number := m.enter(r, in)
-	return m.await(r, id, number)
+// hold lets an overlapped collective at the head of a stream take (sign 1) or
+// give back (-1) a rank's multiprocessors, one a channel, and memory bandwidth.
+// It holds the multiprocessors from its launch on, also while it waits for other
+// members; of the memory it takes, for as long as it needs alone from then on,
+// what it moves at that rate. Ranks that enter at one instant are thus alike,
+// whoever is the last.
+func (m *machine) hold(rs *rankState, id, sign int32) {
+	s := &m.streams[id]
+	e := &s.queue[s.head]
+	if !e.async {
+		return
+	}
+	rs.heldSMs += sign * int32(m.folding.call(id, e.comm).Channels)
+	l := m.load(id, e.comm)
+	rs.memoryTraffic += int64(sign) * l.traffic
+	if sign > 0 {
+		rs.trafficEnds = max(rs.trafficEnds, m.engine.Now().Plus(l.took))
+	}
 }
 
-// async enters a collective and goes on.
-func (m *machine) async(r int32, in *code.Instr) {
-	rs := &m.ranks[r]
-	id, number := m.enter(r, in)
-	if in.Slot < code.Slots {
-		rs.slot[in.Slot], rs.slotGroup[in.Slot] = number, id
+// extendTraffic notes that an overlapped collective, which starts now, moves data
+// through its members' memory for as long as it takes alone.
+func (m *machine) extendTraffic(id int32, e *entry) {
+	over := m.engine.Now().Plus(m.load(id, e.comm).took)
+	for _, r := range m.folding.ranks[id] {
+		m.ranks[r].trafficEnds = max(m.ranks[r].trafficEnds, over)
 	}
-	m.next(r)
 }
 
-// await waits until a group's collective of the number given has finished.
-func (m *machine) await(r int32, id int32, number uint32) bool {
-	rs := &m.ranks[r]
-	if id < 0 || number < m.streams[id].base {
-		m.next(r)
-		return true
-	}
-	rs.wait, rs.waitGroup, rs.waitIndex = onStream, id, number
-	return false
+// load is what a collective does to the memory of its members, alone on its links.
+type load struct {
+	took    sim.Time
+	traffic int64 // bytes a second
 }
 
-// drain waits for all that the rank entered on its group's stream.
-func (m *machine) drain(r int32, g model.Group) bool {
-	rs := &m.ranks[r]
-	if rs.entered[g] == 0 {
-		m.next(r)
-		return true
+// load returns that of a group's collective; it is worked out once.
+func (m *machine) load(id, comm int32) load {
+	if m.loads[id] == nil {
+		m.loads[id] = make([]load, len(m.job.Compiler.Comms))
 	}
-	return m.await(r, m.folding.group(g, r), rs.entered[g]-1)
+	l := &m.loads[id][comm]
+	if l.took == 0 {
+		plan := m.job.Groups[id].Plan(m.job.Compiler.Comms, comm)
+		l.took = plan.Uncontended()
+		l.traffic = int64(plan.MemoryRate() * unbuffered(m.job, id, comm))
+	}
+	return *l
+}
+
+// unbuffered is the part of NCCL's memory traffic that a collective has which
+// tensor-parallel overlap cuts into pieces: those of an all-gather go straight
+// from a rank's buffer into its peers' (Transformer Engine's user buffers), which
+// leaves one read and one write of NCCL's three passes.
+func unbuffered(j *job.Job, id, comm int32) float64 {
+	c := &j.Compiler.Comms[comm]
+	if j.Config.Parallel.OverlapTP && j.Groups[id].Kind == model.TP && c.Collective == model.AllGather {
+		return 2.0 / 3
+	}
+	return 1
 }

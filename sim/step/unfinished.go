@@ -2,15 +2,13 @@ package step
 
 import (
 	"fmt"
+	"strings"
 
 	"trainsim/interconnect"
 	"trainsim/interconnect/nccl"
+	"trainsim/schedule"
 	"trainsim/sim"
-	"trainsim/sim/code"
 )
-
-// slowKernel is longer than any kernel of a sensible GPU takes.
-const slowKernel = 100 * sim.Second
 
 // unfinished says why ranks wait for ever: for each other, or for something that
 // takes longer than the clock reaches.
@@ -28,6 +26,45 @@ func (m *machine) unfinished() error {
 			"the run takes %w, with kernels of %v; write %s", sim.ErrHorizon, took, m.job.Compiler.Faster(kernel))
 	}
 	return fmt.Errorf("the run takes %w, %v; write fewer steps, passes or micro-batches", sim.ErrHorizon, sim.Horizon)
+}
+
+// deadlock lists who waits for whom.
+func (m *machine) deadlock() error {
+	var b strings.Builder
+	listed := 0
+	for r := range m.ranks {
+		rs := &m.ranks[r]
+		if rs.wait == finished {
+			continue
+		}
+		if listed++; listed > 8 {
+			fmt.Fprintf(&b, "\n  ... and %d more", len(m.ranks)-m.done-8)
+			break
+		}
+		name := m.job.Compiler.Names[rs.script[rs.action].Name]
+		fmt.Fprintf(
+			&b, "\n  rank %d (stage %d) in %s waits for %s", m.folding.rank(int32(r)), m.stageOf(int32(r)), name,
+			m.waitsFor(rs),
+		)
+	}
+	return fmt.Errorf("%w at %v: %d of %d ranks are not done%s",
+		schedule.ErrDeadlock, m.engine.Now(), len(m.ranks)-m.done, len(m.ranks), b.String())
+}
+
+func (m *machine) waitsFor(rs *rankState) string {
+	if rs.wait == onStream {
+		g := &m.job.Groups[rs.waitGroup]
+		return fmt.Sprintf("collective %d of its %s group", rs.waitIndex, g.Kind)
+	}
+	id := rs.receiving
+	if id < 0 || m.messages[id].done {
+		id = rs.sending
+	}
+	if id < 0 {
+		return "its next event"
+	}
+	from, to := m.endpoints(id)
+	return fmt.Sprintf("a message from rank %d to rank %d", m.folding.rank(from), m.folding.rank(to))
 }
 
 // slowest returns the call under way that takes longest alone; one that takes no
@@ -51,8 +88,5 @@ func (m *machine) slowest() (what string, slowest nccl.Call) {
 	return what, slowest
 }
 
-// tooSlow says that a kernel takes too long.
-func (m *machine) tooSlow(r int32, in *code.Instr, took sim.Time) error {
-	return fmt.Errorf("%s takes %v on rank %d, %w; write %s",
-		m.job.Compiler.Names[in.Name], took, m.folding.rank(r), sim.ErrHorizon, m.job.Compiler.Faster(in.Index))
-}
+// slowKernel is longer than any kernel of a sensible GPU takes.
+const slowKernel = 100 * sim.Second
