@@ -13,10 +13,7 @@ type RankMemory struct {
 	// PeakAllocated and PeakReserved are PyTorch's two figures; Outside is what
 	// the CUDA context and NCCL take from the driver beside them.
 	PeakAllocated, PeakReserved, Outside int64
-	// StartPeak is what was allocated at most before the first step, while
-	// weights moved into the framework's buffers.
-	StartPeak int64
-	Capacity  int64
+	Capacity                             int64
 	// Allowed is what memory_fraction lets PyTorch reserve, 0 where that is not
 	// what limits it.
 	Allowed int64
@@ -159,7 +156,7 @@ func (a *replay) result() RankMemory {
 	m := RankMemory{
 		Stage: a.stage, Rank: a.stage * a.job.Config.Parallel.RanksPerStage(),
 		PeakAllocated: a.alloc.PeakAllocated(), PeakReserved: a.alloc.PeakReserved(),
-		StartPeak: a.startPeak, AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation,
+		AtPeak: a.alloc.PeakByKind(), PeakInEvaluation: a.peakInEvaluation,
 		AtStart: a.atStart, Timelines: a.timelines,
 	}
 	for k, n := range a.outside {

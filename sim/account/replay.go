@@ -34,7 +34,6 @@ type replay struct {
 	timelines        []Timeline
 	points           int                        // of all timelines
 	last, atStart    [memory.NumKinds + 1]int64 // values of the counters
-	startPeak        int64                      // before the first step
 	peakInEvaluation bool
 	failure          failure
 }
@@ -77,7 +76,6 @@ func (a *replay) run(ctx context.Context) *OOM {
 	}
 	a.action = -1
 	a.start()
-	a.startPeak = a.alloc.PeakAllocated()
 	if !a.failed() {
 		a.alloc.ResetPeaks()
 	}

@@ -11,20 +11,13 @@ import (
 	"trainsim/sim/model"
 )
 
-// A simulated step is the longest path through its actions: an action begins
-// when its rank is free and its input is there. Durations that are too short
-// can only shorten that path, so that the path of the same program, with every
-// kernel, collective and hand-off alone on the machine,
-// is a lower bound. It is what a search may discard a layout by.
-
 // Bound is what no simulation of a job can fall below.
 type Bound struct {
 	Time   sim.Time
 	Memory int64 // bytes of the fullest GPU, with what lies outside PyTorch
 }
 
-// Of bounds the job's step from its program, more closely than
-// [Bounder] does. A schedule without a flush has no bound: it is 0.
+// Of bounds the job's step from its program, more closely than [Bounder] does. A schedule without a flush has no bound: it is 0.
 func Of(ctx context.Context, j *job.Job) (Bound, error) {
 	if j.Program.Async || j.Config.Schedule.NoBarrier {
 		return Bound{}, nil
@@ -34,61 +27,6 @@ func Of(ctx context.Context, j *job.Job) (Bound, error) {
 	}
 	t, err := jobTime(ctx, j)
 	return Bound{Time: t, Memory: jobMemory(j)}, err
-}
-
-// jobMemory is the fullest rank's weights, gradients and optimizer states with
-// the activations that its list keeps alive, and the CUDA context.
-func jobMemory(j *job.Job) int64 {
-	var most int64
-	for r := range j.Stages {
-		s := &j.Stages[r]
-		saved := make([]int64, len(s.Chunks))
-		for c, chunk := range s.Chunks {
-			if !j.Config.Data.Dynamic() { // else micro-batches may be shorter
-				saved[c] = keptBytes(chunk.Model)
-			}
-		}
-		var live, peak int64
-		for _, a := range j.Program.Lists[r] {
-			switch a.Op {
-			case schedule.Forward:
-				live += saved[a.Chunk]
-				peak = max(peak, live)
-			case schedule.Backward, schedule.BackwardInput: // split ones keep more, which only their ranks know
-				live -= saved[a.Chunk]
-			}
-		}
-		most = max(most, leastBytes(j.Config, &j.State, s.TrainedParameters, s.OwnedParameters, peak))
-	}
-	return most + int64(j.Config.GPU.ContextBytes)
-}
-
-// keptBytes is what a chunk's forward writes and leaves for its backward.
-func keptBytes(chunk *model.Chunk) int64 {
-	var sum int64
-	for id, left := range code.SavedByForward(
-		chunk, model.Lifetimes(chunk.Tensors, chunk.Forward, chunk.Backward)[0],
-	) {
-		if t := &chunk.Tensors[id]; left && !t.Kept { // those all micro-batches share
-			sum += t.Bytes
-		}
-	}
-	return sum
-}
-
-// leastBytes is the least peak of a rank that keeps activations alive beside what
-// its parameters, of which it owns some, take from the second step on. Only
-// Megatron's gradients are there before the step's first backward.
-func leastBytes(c *job.Config, s *job.State, parameters, owned, activations int64) int64 {
-	if s.Layout == job.ShardedLayout {
-		owned = parameters / c.Shards()
-	}
-	held := s.Weights.Of(parameters, owned) + s.Master.Of(parameters, owned) + s.Moments.Of(parameters, owned)
-	gradients := s.Gradients.Of(parameters, owned)
-	if s.Layout == job.MegatronLayout {
-		return held + gradients + activations
-	}
-	return held + max(gradients, activations)
 }
 
 // jobTime is the longest path through the program, or the busiest stream of
@@ -151,4 +89,31 @@ func leastHandOff(j *job.Job) sim.Time {
 		return 0
 	}
 	return least
+}
+
+// jobMemory is the fullest rank's weights, gradients and optimizer states with
+// the activations that its list keeps alive, and the CUDA context.
+func jobMemory(j *job.Job) int64 {
+	var most int64
+	for r := range j.Stages {
+		s := &j.Stages[r]
+		saved := make([]int64, len(s.Chunks))
+		for c, chunk := range s.Chunks {
+			if !j.Config.Data.Dynamic() { // else micro-batches may be shorter
+				saved[c] = keptBytes(chunk.Model)
+			}
+		}
+		var live, peak int64
+		for _, a := range j.Program.Lists[r] {
+			switch a.Op {
+			case schedule.Forward:
+				live += saved[a.Chunk]
+				peak = max(peak, live)
+			case schedule.Backward, schedule.BackwardInput: // split ones keep more, which only their ranks know
+				live -= saved[a.Chunk]
+			}
+		}
+		most = max(most, leastBytes(j.Config, &j.State, s.TrainedParameters, s.OwnedParameters, peak))
+	}
+	return most + int64(j.Config.GPU.ContextBytes)
 }

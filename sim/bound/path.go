@@ -11,6 +11,14 @@ import (
 	"trainsim/sim/trace"
 )
 
+// pathFinder finds the longest paths through the actions of a job's stages.
+type pathFinder struct {
+	job    *job.Job
+	how    backwards
+	paths  map[pathKey]sim.Time
+	slowed map[code.KernelBeside]sim.Time
+}
+
 // backwards says how a program runs its backwards.
 type backwards uint8
 
@@ -39,29 +47,6 @@ func backwardsOf(p *schedule.Program) backwards {
 		return splitBackwards
 	}
 	return wholeBackwards
-}
-
-// pathFinder finds the longest paths through the actions of a job's stages.
-type pathFinder struct {
-	job    *job.Job
-	how    backwards
-	paths  map[pathKey]sim.Time
-	slowed map[code.KernelBeside]sim.Time
-}
-
-// pathKey is what decides an action's path: its code, and the groups of its
-// stage's first rank.
-type pathKey struct {
-	block  *code.Block
-	groups [model.NumGroups]int32
-}
-
-// groups returns the groups of a stage's first rank.
-func (p *pathFinder) groups(stage int) (out [model.NumGroups]int32) {
-	for kind, of := range p.job.GroupOf {
-		out[kind] = of[stage*p.job.Config.Parallel.RanksPerStage()]
-	}
-	return out
 }
 
 // stage fills in what the actions of a pipeline rank take at least: of the
@@ -101,6 +86,21 @@ func (p *pathFinder) stage(r int, costs *schedule.Costs) {
 	}
 }
 
+// pathKey is what decides an action's path: its code, and the groups of its
+// stage's first rank.
+type pathKey struct {
+	block  *code.Block
+	groups [model.NumGroups]int32
+}
+
+// groups returns the groups of a stage's first rank.
+func (p *pathFinder) groups(stage int) (out [model.NumGroups]int32) {
+	for kind, of := range p.job.GroupOf {
+		out[kind] = of[stage*p.job.Config.Parallel.RanksPerStage()]
+	}
+	return out
+}
+
 // kernels is what the actions of a chunk take at least where the collectives of
 // one may hide behind another.
 func (p *pathFinder) kernels(chunk *code.Chunk) schedule.StageCost {
@@ -138,12 +138,6 @@ func (p *pathFinder) streamTime(r int, kind model.Group) sim.Time {
 	return sum
 }
 
-// alone is a collective's time with nothing else on its links.
-func (p *pathFinder) alone(group, comm int32) sim.Time {
-	plan := p.job.Groups[group].Plan(p.job.Compiler.Comms, comm)
-	return plan.Uncontended()
-}
-
 // path returns the longest path through a block.
 func (p *pathFinder) path(key pathKey) sim.Time {
 	t, ok := p.paths[key]
@@ -156,6 +150,12 @@ func (p *pathFinder) path(key pathKey) sim.Time {
 		p.paths[key] = t
 	}
 	return t
+}
+
+// alone is a collective's time with nothing else on its links.
+func (p *pathFinder) alone(group, comm int32) sim.Time {
+	plan := p.job.Groups[group].Plan(p.job.Compiler.Comms, comm)
+	return plan.Uncontended()
 }
 
 // walk is a path under way: kernels one after the other, collectives one after

@@ -7,13 +7,14 @@ import (
 )
 
 // Tensor-parallel ranks are neighbours, stages lie farthest apart.
-func ExampleParallel_Rank() {
+func ExampleParallel_Coord() {
 	p := job.Parallel{TP: 4, CP: 1, DP: 2, PP: 2}
-	for _, c := range []job.Coord{{TP: 3}, {DP: 1}, {PP: 1}} {
-		fmt.Println(p.Rank(c), p.Coord(p.Rank(c)) == c)
+	for _, rank := range []int{3, 4, 8} {
+		c := p.Coord(rank)
+		fmt.Println(rank, "tp", c.TP, "dp", c.DP, "pp", c.PP)
 	}
 	// Output:
-	// 3 true
-	// 4 true
-	// 8 true
+	// 3 tp 3 dp 0 pp 0
+	// 4 tp 0 dp 1 pp 0
+	// 8 tp 0 dp 0 pp 1
 }

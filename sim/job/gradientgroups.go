@@ -10,7 +10,7 @@ import (
 // parameters.
 type GradientGroup struct {
 	Sharding    model.Sharding
-	Group       model.Group
+	group       model.Group
 	Ranks       int64 // of a data-parallel group, context parallel folded in
 	copies      bool  // other groups hold the same: hybrid FSDP
 	Zero        int
@@ -25,7 +25,7 @@ type GradientGroup struct {
 // GradientGroup returns how replicas exchange what is not an expert's of its own.
 func (c *Config) GradientGroup(s *model.Spec) GradientGroup {
 	d := GradientGroup{
-		Group: model.Replicated.Group(), Ranks: c.Shards(), copies: c.hybrid(), Zero: c.Parallel.ZeRO,
+		group: model.Replicated.Group(), Ranks: c.Shards(), copies: c.hybrid(), Zero: c.Parallel.ZeRO,
 		gradBytes: s.GradDtype.Bytes(), paramBytes: parameterBytes(s),
 		overlapGrad: c.Parallel.OverlapGradReduce, overlapGet: c.Parallel.OverlapParamGather && c.Parallel.ZeRO == 1,
 	}
@@ -49,7 +49,7 @@ func (d *GradientGroup) setBucket(bytes int64) {
 // OfExperts is the same for the parameters of experts that other ranks share
 // than the rest of the model.
 func (d GradientGroup) OfExperts(c *Config) GradientGroup {
-	d.Sharding, d.Group, d.Ranks = model.ByExpert, model.ByExpert.Group(), int64(c.Parallel.expertReplicas())
+	d.Sharding, d.group, d.Ranks = model.ByExpert, model.ByExpert.Group(), int64(c.Parallel.expertReplicas())
 	d.setBucket(int64(c.Parallel.GradBucket))
 	return d
 }
@@ -81,14 +81,14 @@ func (d *GradientGroup) Owned(parameters int64) int64 {
 // GradientGroups lists the groups over which a stage's parameters are replicated.
 func (j *Job) GradientGroups() []*GradientGroup {
 	if slices.Contains(j.Spec.Shardings(), model.ByExpert) {
-		return []*GradientGroup{&j.DP, &j.ExpertDP}
+		return []*GradientGroup{&j.DP, &j.expertDP}
 	}
 	return []*GradientGroup{&j.DP}
 }
 
 // gradComm is the collective that sums elements' gradients over the replicas.
 func (d *GradientGroup) gradComm(elements int64) model.Comm {
-	c := model.Comm{Group: d.Group, Collective: model.AllReduce, Bytes: elements * d.gradBytes}
+	c := model.Comm{Group: d.group, Collective: model.AllReduce, Bytes: elements * d.gradBytes}
 	if d.Zero >= 1 {
 		c.Collective = model.ReduceScatter
 	}
@@ -96,7 +96,7 @@ func (d *GradientGroup) gradComm(elements int64) model.Comm {
 }
 
 func (d *GradientGroup) paramComm(elements int64) model.Comm {
-	return model.Comm{Group: d.Group, Collective: model.AllGather, Bytes: elements * d.wireBytes}
+	return model.Comm{Group: d.group, Collective: model.AllGather, Bytes: elements * d.wireBytes}
 }
 
 // sharded reports whether every unit gathers its parameters before use (FSDP).

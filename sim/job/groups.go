@@ -137,7 +137,7 @@ func (j *Job) replicated(pp int) int {
 // expertKey is what the members of an expert's group share: those that trade
 // tokens, or those that hold the same experts.
 func (j *Job) expertKey(kind model.Group, rank, pp int) Coord {
-	at := j.Config.Parallel.ExpertCoord(rank)
+	at := j.Config.Parallel.expertCoord(rank)
 	if kind == model.EP {
 		return Coord{TP: at.TP, DP: at.DP, PP: pp}
 	}

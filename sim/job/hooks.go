@@ -55,7 +55,7 @@ func (d *GradientGroup) gatherHook(chunk *code.Chunk, first int32) code.Hook {
 	_, of := d.buckets(d.Units(chunk.Model))
 	return func(e *code.Emitter, op *model.Op) {
 		if op.Phase == model.Forward && d.elements(op) > 0 {
-			e.WaitCollective("wait_params", d.Group, first+of[op.Unit])
+			e.WaitCollective("wait_params", d.group, first+of[op.Unit])
 		}
 	}
 }

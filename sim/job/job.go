@@ -22,8 +22,8 @@ type Job struct {
 	Layers   []int       // how many layers each global stage has
 
 	DP        GradientGroup
-	ExpertDP  GradientGroup // of experts, where they are apart
-	Optimizer Optimizer
+	expertDP  GradientGroup // of experts, where they are apart
+	optimizer Optimizer
 	State     State // of a parameter
 	Compiler  *code.Compiler
 	runs      []model.Run // layers of each global stage
@@ -74,7 +74,7 @@ func (j *Job) buildModel() error {
 	if err != nil {
 		return err
 	}
-	j.Optimizer, err = OptimizerState(c.Training.Optimizer, spec.Precision)
+	j.optimizer, err = OptimizerState(c.Training.Optimizer, spec.Precision)
 	if err != nil {
 		return err
 	}

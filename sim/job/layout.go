@@ -3,13 +3,8 @@ package job
 // Coord is a rank's place in the layout.
 type Coord struct{ TP, CP, DP, PP int }
 
-// Rank returns the global rank at c: tensor parallel varies fastest, then
+// Coord returns the place of a global rank: tensor parallel varies fastest, then
 // context, data and pipeline parallel, as in Megatron-LM.
-func (p *Parallel) Rank(c Coord) int {
-	return c.TP + p.TP*(c.CP+p.CP*(c.DP+p.DP*c.PP))
-}
-
-// Coord returns the place of a global rank.
 func (p *Parallel) Coord(rank int) Coord {
 	c := Coord{TP: rank % p.TP}
 	rank /= p.TP
@@ -19,16 +14,16 @@ func (p *Parallel) Coord(rank int) Coord {
 	return c
 }
 
-// ExpertCoord is a rank's place among the experts of its pipeline rank.
-type ExpertCoord struct{ TP, EP, DP int }
+// expertCoord is a rank's place among the experts of its pipeline rank.
+type expertCoord struct{ TP, EP, DP int }
 
-// ExpertCoord returns the place of a global rank: the ranks of an expert vary
+// expertCoord returns the place of a global rank: the ranks of an expert vary
 // fastest, then experts, then replicas, as in Megatron-Core, where tensor,
 // context and data parallelism of the rest fold into these three.
-func (p *Parallel) ExpertCoord(rank int) ExpertCoord {
+func (p *Parallel) expertCoord(rank int) expertCoord {
 	etp, ep := p.ExpertTP(), max(p.EP, 1)
 	i := rank % p.RanksPerStage()
-	return ExpertCoord{TP: i % etp, EP: i / etp % ep, DP: i / (etp * ep)}
+	return expertCoord{TP: i % etp, EP: i / etp % ep, DP: i / (etp * ep)}
 }
 
 // expertReplicas returns how many ranks of a pipeline rank hold the same

@@ -36,12 +36,12 @@ var optimizers = []string{"adam", "sgd", "sgd-momentum", "adam-8bit", "adafactor
 
 // Optimizer is what an optimizer keeps and moves for each parameter, in bytes.
 type Optimizer struct {
-	// Master is the fp32 copy of the weights that training in 16 bits keeps.
-	Master int64
-	// States is all other state: momentum, variance.
-	States int64
-	// Moments is how many tensors the states of a parameter are.
-	Moments int
+	// master is the fp32 copy of the weights that training in 16 bits keeps.
+	master int64
+	// states is all other state: momentum, variance.
+	states int64
+	// moments is how many tensors the states of a parameter are.
+	moments int
 }
 
 // OptimizerState returns the optimizer's bytes a parameter. States follow the
@@ -52,15 +52,15 @@ type Optimizer struct {
 func OptimizerState(kind string, precision gpu.Dtype) (Optimizer, error) {
 	var o Optimizer
 	if precision.Bytes() < 4 {
-		o.Master = 4
+		o.master = 4
 	}
 	switch kind {
 	case "", "adam":
-		o.States, o.Moments = 8, 2
+		o.states, o.moments = 8, 2
 	case "sgd-momentum":
-		o.States, o.Moments = 4, 1
+		o.states, o.moments = 4, 1
 	case "adam-8bit":
-		o.States, o.Moments = 2, 2
+		o.states, o.moments = 2, 2
 	case "sgd", "adafactor":
 	default:
 		return o, fmt.Errorf("optimizer %q is unknown; write adam, sgd, sgd-momentum, adam-8bit or adafactor", kind)

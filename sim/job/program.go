@@ -76,9 +76,9 @@ func ScheduleName(kind string) string {
 func (j *Job) placeLayers(ctx context.Context) (err error) {
 	pipes := int64(j.Program.Pipes())
 	j.DP.Ranks = j.Config.Shards() * pipes
-	j.ExpertDP = j.DP.OfExperts(j.Config)
-	j.ExpertDP.Ranks *= pipes
-	j.State = j.Config.State(j.Spec, j.Optimizer, j.DP.Ranks)
+	j.expertDP = j.DP.OfExperts(j.Config)
+	j.expertDP.Ranks *= pipes
+	j.State = j.Config.State(j.Spec, j.optimizer, j.DP.Ranks)
 	if j.Layers, err = j.splitLayers(ctx, j.Program.Stages()); err != nil {
 		return err
 	}

@@ -83,14 +83,14 @@ func (c *Config) State(m *model.Spec, o Optimizer, ranks int64) State {
 	shared := c.Parallel.ZeRO >= 1
 	s := State{
 		Layout: c.stateLayout(), ReadBytes: parameterBytes(m), SummedBytes: m.GradDtype.Bytes(),
-		Moments: Held{o.States, shared}, MomentTensors: o.Moments,
+		Moments: Held{o.states, shared}, MomentTensors: o.moments,
 	}
 	if s.Layout == ShardedLayout {
 		s.Weights, s.Gradients = Held{4, true}, Held{4, true}
 		return s
 	}
-	s.Weights, s.Gradients, s.Master = Held{Bytes: s.ReadBytes}, Held{Bytes: s.SummedBytes}, Held{o.Master, shared}
-	if o.Master > 0 && s.SummedBytes < 4 {
+	s.Weights, s.Gradients, s.Master = Held{Bytes: s.ReadBytes}, Held{Bytes: s.SummedBytes}, Held{o.master, shared}
+	if o.master > 0 && s.SummedBytes < 4 {
 		s.MainGradients = Held{4, shared}
 	}
 	switch {

@@ -52,7 +52,7 @@ func (j *Job) reduceGrads(e *code.Emitter, s *Stage) {
 		switch {
 		case d.Ranks == 1:
 		case d.sharded() || d.overlapGrad:
-			e.WaitGroup(d.Group)
+			e.WaitGroup(d.group)
 			if d.copies {
 				e.WaitGroup(model.Copies)
 			}
@@ -96,15 +96,15 @@ func (j *Job) gradNorm(e *code.Emitter, s *Stage) {
 // update is the optimizer's step over the parameters that this rank owns.
 func (j *Job) update(e *code.Emitter, s *Stage) {
 	n := s.OwnedParameters
-	state := j.Optimizer.States
-	weights := j.Optimizer.Master
+	state := j.optimizer.states
+	weights := j.optimizer.master
 	if weights == 0 {
 		weights = j.DP.paramBytes
 	}
 	read := n * (j.DP.gradBytes + weights + state)
 	write := n * (weights + state)
 	e.MemoryKernel("optimizer", gpu.Optimizer, read, write)
-	if j.Optimizer.Master > 0 {
-		e.MemoryKernel("copy_params", gpu.Copy, n*j.Optimizer.Master, n*j.DP.paramBytes)
+	if j.optimizer.master > 0 {
+		e.MemoryKernel("copy_params", gpu.Copy, n*j.optimizer.master, n*j.DP.paramBytes)
 	}
 }

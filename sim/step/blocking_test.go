@@ -1,16 +1,13 @@
 package step_test
 
 import (
-	"context"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
 	"trainsim/sim"
-	"trainsim/sim/account"
 	"trainsim/sim/job"
 	"trainsim/sim/job/jobtest"
-	"trainsim/sim/model"
 	"trainsim/sim/step"
 	"trainsim/sim/trace"
 )
@@ -25,34 +22,6 @@ func TestLaunchBlocking(t *testing.T) {
 	assert.Greater(t, blocked.StepTime, 2*free.StepTime)
 	assert.Greater(t, blocked.Stages[0].Host, 8*sim.Millisecond)
 	assert.GreaterOrEqual(t, blocked.Stages[0].Comm[trace.TP], free.Stages[0].Comm[trace.TP], "nothing overlaps")
-}
-
-// TestScatterGather: DeepSpeed's ranks send a part of a hand-off each and
-// collect it on arrival, except under sequence parallelism.
-func TestScatterGather(t *testing.T) {
-	bytes := func(framework string, sp bool) (handOff, gathered int64) {
-		c := jobtest.Small(t, job.Parallel{TP: 4, PP: 2, DP: 1, SequenceParallel: sp}, "1f1b", 2)
-		c.GPU = jobtest.Device(t, "a100-sxm4-80gb")
-		jobtest.SetFramework(t, c, framework)
-		j, err := job.Build(context.Background(), c, account.Peaks)
-		assert.NoError(t, err)
-		chunk := j.Spec.Build(model.Run{Layers: 1})
-		for _, op := range chunk.Forward {
-			if op.Name == "recv_forward.all_gather" {
-				gathered = op.Comm.Bytes
-			}
-		}
-		return chunk.Output, gathered
-	}
-	whole := int64(1024 * 1024 * 2)
-	for _, x := range []struct {
-		framework         string
-		sp                bool
-		handOff, gathered int64
-	}{{"deepspeed", false, whole / 4, whole}, {"deepspeed", true, whole / 4, 0}, {"megatron", false, whole, 0}} {
-		h, g := bytes(x.framework, x.sp)
-		assert.Equal(t, []int64{x.handOff, x.gathered}, []int64{h, g}, "%s %v", x.framework, x.sp)
-	}
 }
 
 // TestHandOver: a blocking collective costs the GPU two changes of stream.

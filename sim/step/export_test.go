@@ -10,6 +10,9 @@ import (
 	"trainsim/sim/trace"
 )
 
+// RecordAll are options under which every rank is recorded.
+func RecordAll(all bool) Options { return Options{recordAll: all} }
+
 // Exposed is what one rank of a stage waited for in the steps that count.
 type Exposed [trace.NumDimensions]sim.Time
 

@@ -19,10 +19,10 @@ import (
 // tensor-parallel shards, experts, sequences of different lengths, asynchronous
 // schedules and those without a barrier.
 func exposedConfig(t *testing.T, r *rand.Rand) *job.Config {
-	c := foldConfig(t, r)
+	c := jobtest.Symmetric(t, r)
 	switch r.IntN(6) {
 	case 0:
-		return mixture(c, r)
+		return jobtest.Mixture(c, r)
 	case 1:
 		c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 2 + r.IntN(3)}
 		c.Schedule.MicrobatchSize = 1 + r.IntN(2)
@@ -42,7 +42,7 @@ func exposedConfig(t *testing.T, r *rand.Rand) *job.Config {
 // late peers included, is what the stage's books have for the dimension.
 func TestExposedTimesAgree(t *testing.T) {
 	var all step.Exposed
-	for seed := range cases(120) {
+	for seed := range jobtest.Cases(120) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := exposedConfig(t, sim.NewRand(seed, "exposed"))
 			collectives, books, err := step.ExposedOfStages(c, step.Options{Fold: seed%2 == 0})

@@ -8,13 +8,14 @@ import (
 
 	"trainsim/sim"
 	"trainsim/sim/framework"
+	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
 )
 
 // TestFasterHostsAreNoSlower: a host that launches in no time makes no step longer.
 // Kernels and collectives stay the same, which another framework's would not.
 func TestFasterHostsAreNoSlower(t *testing.T) {
-	for seed := range cases(200) {
+	for seed := range jobtest.Cases(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := anyConfig(t, sim.NewRand(seed, "faster"))
 			slow := run(t, c, step.Options{Fold: true})
@@ -31,7 +32,7 @@ func TestFasterHostsAreNoSlower(t *testing.T) {
 // allowed for it.
 func TestFasterCollectivesAreNoSlower(t *testing.T) {
 	compared := 0
-	jobs := cases(200)
+	jobs := jobtest.Cases(200)
 	for seed := range jobs {
 		c := anyConfig(t, sim.NewRand(seed, "faster"))
 		c.NCCL.Model = "nccl"

@@ -2,13 +2,11 @@ package step_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"trainsim/interconnect"
 	"trainsim/sim"
 	"trainsim/sim/job"
 	"trainsim/sim/job/jobtest"
@@ -16,33 +14,13 @@ import (
 	"trainsim/sim/trace"
 )
 
-// foldConfig draws a layout and a cluster that is more or less symmetric: cards
-// shared by GPUs, PCIe trees, slow links and slow GPUs.
-func foldConfig(t *testing.T, r *rand.Rand) *job.Config {
-	c := randomConfig(t, r)
-	switch r.IntN(4) {
-	case 0:
-		c.Cluster.NICs, c.Cluster.NICAffinity = 4, interconnect.Shared
-	case 1:
-		c.Cluster.Kind, c.Cluster.NVLinks, c.Cluster.PCIeGen, c.Cluster.GPUsPerSwitch = interconnect.PCIe, 0, 4, 2
-	}
-	c.NCCL.Model = []string{"nccl", "ideal"}[r.IntN(2)]
-	if r.IntN(3) == 0 {
-		c.Faults.GPUs = []string{fmt.Sprintf("%d=0.7", r.IntN(c.Parallel.World()))}
-	}
-	if r.IntN(3) == 0 && c.Cluster.Nodes > 1 {
-		c.Faults.Links = []string{fmt.Sprintf("node%d/nic0/=0.5@1ms", r.IntN(c.Cluster.Nodes))}
-	}
-	return c
-}
-
 // Pipelines that cannot differ are simulated once: the same step, the same
 // books, the same memory and the same totals of every link.
 func TestFoldedRunsMatch(t *testing.T) {
 	folded := 0
-	for seed := range cases(200) {
+	for seed := range jobtest.Cases(200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			c := foldConfig(t, sim.NewRand(seed, "fold"))
+			c := jobtest.Symmetric(t, sim.NewRand(seed, "fold"))
 			whole, one := run(t, c, step.Options{}), run(t, c, step.Options{Fold: true})
 			assert.InDelta(
 				t, float64(whole.StepTime), float64(one.StepTime), 2+1e-8*float64(whole.StepTime),
@@ -70,7 +48,7 @@ func TestFoldedRunsMatch(t *testing.T) {
 			}
 		})
 	}
-	assert.Greater(t, folded, int(cases(200)/2), "most random jobs have something to fold")
+	assert.Greater(t, folded, int(jobtest.Cases(200)/2), "most random jobs have something to fold")
 }
 
 // What breaks the symmetry unfolds what it concerns and no more.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,36 +18,14 @@ import (
 	"trainsim/sim/trace"
 )
 
-// randomConfig draws a layout that is valid.
-func randomConfig(t *testing.T, r *rand.Rand) *job.Config {
-	pick := func(xs ...int) int { return xs[r.IntN(len(xs))] }
-	p := job.Parallel{TP: pick(1, 2, 4), PP: pick(1, 2, 4), DP: pick(1, 2, 4), CP: pick(1, 1, 2)}
-	p.SequenceParallel = p.TP > 1 && pick(0, 1) == 1
-	p.ZeRO = pick(0, 1)
-	p.OverlapGradReduce, p.OverlapParamGather = pick(0, 1) == 1, pick(0, 1) == 1
-	kinds := []string{"gpipe", "1f1b", "interleaved", "zb-h1", "zb-v", "looped-bfs"}
-	c := jobtest.Small(t, p, kinds[r.IntN(len(kinds))], 4*pick(1, 2, 3))
-	if c.Schedule.Kind == "interleaved" || c.Schedule.Kind == "looped-bfs" || c.Schedule.Kind == "zb-v" {
-		c.Schedule.VirtualStages = 2
-	}
-	if p.PP == 1 && c.Schedule.Kind != "gpipe" {
-		c.Schedule.Kind, c.Schedule.VirtualStages = "1f1b", 1
-	}
-	c.Schedule.BlockingP2P = c.Schedule.Kind == "1f1b" && pick(0, 1) == 1
-	c.Training.Recompute = []string{"none", "selective", "full"}[r.IntN(3)]
-	c.Training.Dropout = pick(0, 1) == 1
-	jobtest.SetFramework(t, c, []string{"none", "megatron", "eager"}[r.IntN(3)])
-	return c
-}
-
 // The books close on every run: a stage's seconds are the step, streams do not
 // overlap themselves, links stay below their capacity, memory comes back to
 // where it was, and all started work ends.
 func TestInvariantsOfRandomJobs(t *testing.T) {
-	for seed := range cases(60) {
+	for seed := range jobtest.Cases(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			c := randomConfig(t, sim.NewRand(seed, "invariants"))
-			res := run(t, c, step.Options{RecordAll: seed%2 == 0})
+			c := jobtest.Random(t, sim.NewRand(seed, "invariants"))
+			res := run(t, c, step.RecordAll(seed%2 == 0))
 			for s, b := range res.Stages {
 				sum := booked(b)
 				assert.Equal(t, res.StepTime, sum, "stage %d", s)
@@ -105,7 +82,7 @@ func TestDeterminism(t *testing.T) {
 			8,
 		)
 		var b bytes.Buffer
-		require.NoError(t, trace.WriteChrome(&b, run(t, c, step.Options{RecordAll: true}).Recording))
+		require.NoError(t, trace.WriteChrome(&b, run(t, c, step.RecordAll(true)).Recording))
 		return b.Bytes()
 	}
 	assert.True(t, bytes.Equal(record(), record()))
@@ -114,7 +91,7 @@ func TestDeterminism(t *testing.T) {
 // Recording all ranks, or one of each stage, changes nothing but the recording.
 func TestRecordingDoesNotChangeTheRun(t *testing.T) {
 	c := jobtest.Small(t, job.Parallel{TP: 2, PP: 4, DP: 2}, "1f1b", 8)
-	a, b := run(t, c, step.Options{}), run(t, c, step.Options{RecordAll: true})
+	a, b := run(t, c, step.Options{}), run(t, c, step.RecordAll(true))
 	assert.Equal(t, a.StepTime, b.StepTime)
 	assert.Equal(t, a.Stages, b.Stages)
 }

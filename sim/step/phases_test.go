@@ -1,7 +1,6 @@
 package step_test
 
 import (
-	"context"
 	"fmt"
 	"testing"
 
@@ -9,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim"
-	"trainsim/sim/account"
 	"trainsim/sim/job"
 	"trainsim/sim/job/jobtest"
 	"trainsim/sim/step"
@@ -149,45 +147,20 @@ func TestLengthsTakeTheirTime(t *testing.T) {
 	}
 }
 
-// A micro-batch is padded to its longest sequence: with many in one, all are
-// nearly as long as the longest that there can be.
-func TestMicroBatchesArePadded(t *testing.T) {
-	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 4)
-	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 6}
-	padding := func(size int) float64 {
-		c.Schedule.MicrobatchSize = size
-		job, err := job.Build(context.Background(), c, account.Peaks)
-		require.NoError(t, err)
-		w := job.Work()
-		return 1 - w.Tokens/w.Computed
-	}
-	assert.Less(t, padding(1), 0.02)
-	assert.InDelta(t, 1-0.5*float64(17)/16, padding(16), 0.05)
-	c.Data.Pad = true
-	assert.InDelta(t, 0.5, padding(1), 0.05)
-}
-
-func TestTooManyLengthsAreRefused(t *testing.T) {
-	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 8}, "1f1b", 1<<12)
-	c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 1000}
-	_, err := job.Build(context.Background(), c, account.Peaks)
-	assert.ErrorContains(t, err, "data.steps")
-}
-
 // The same holds of every layout with lengths and evaluations as without: books
 // close, streams do not overlap, memory stays within what is reserved, and
 // folding changes nothing.
 func TestPhasesOfRandomJobs(t *testing.T) {
-	for seed := range cases(24) {
+	for seed := range jobtest.Cases(24) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			r := sim.NewRand(seed, "phases")
-			c := foldConfig(t, r)
+			c := jobtest.Symmetric(t, r)
 			if r.IntN(3) > 0 {
 				c.Data = job.Data{Lengths: "uniform", MinLength: 64, Steps: 2 + r.IntN(3)}
 				c.Schedule.MicrobatchSize = 1 + r.IntN(2)
 			}
 			c.Evaluation = job.Evaluation{Batches: r.IntN(6), BatchSize: r.IntN(4), KeepActivations: r.IntN(2) == 0}
-			res, one := run(t, c, step.Options{RecordAll: seed%3 == 0}), run(t, c, step.Options{Fold: true})
+			res, one := run(t, c, step.RecordAll(seed%3 == 0)), run(t, c, step.Options{Fold: true})
 			for s, b := range res.Stages {
 				assert.Equal(t, res.StepTime, booked(b), "stage %d", s)
 			}

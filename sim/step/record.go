@@ -51,7 +51,7 @@ func newRecorder(m *machine, o Options, accounts []account.RankMemory) *recorder
 	}
 	pipelines := m.folding.pipelines
 	for r := range m.ranks {
-		if r%pipelines != 0 && !o.RecordAll {
+		if r%pipelines != 0 && !o.recordAll {
 			continue
 		}
 		stage := r / pipelines

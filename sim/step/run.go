@@ -15,8 +15,6 @@ import (
 
 // Options say how a job is run.
 type Options struct {
-	// RecordAll records every rank, not one of every pipeline rank.
-	RecordAll bool
 	// NoRecording keeps only times and memory: the Recording is empty and there
 	// are no totals of collectives.
 	NoRecording bool
@@ -25,6 +23,8 @@ type Options struct {
 	Fold bool
 	// MaxEvents caps the engine's events; 0 means no cap.
 	MaxEvents uint64
+
+	recordAll bool // every rank, not one of every pipeline rank
 }
 
 // Run builds a Config's job and simulates a step.
@@ -90,7 +90,7 @@ func prepare(j *job.Job, o Options, accounts []account.RankMemory, faults bool) 
 	var e sim.Engine
 	e.SetMaxEvents(o.MaxEvents)
 	e.Reserve(2*j.Ranks() + 64)
-	m := newMachine(j, &e, accounts, o.Fold && !o.RecordAll)
+	m := newMachine(j, &e, accounts, o.Fold && !o.recordAll)
 	m.record = newRecorder(m, o, accounts)
 	m.record.links = newLinkMeter(j.Topology.Links())
 	if !o.NoRecording {

@@ -1,13 +1,10 @@
 package step_test
 
 import (
-	"context"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 
-	"trainsim/sim/account"
 	"trainsim/sim/job"
 	"trainsim/sim/job/jobtest"
 	"trainsim/sim/model"
@@ -47,23 +44,4 @@ func TestFirstFlashAttention(t *testing.T) {
 	then := run(t, c, step.Options{})
 	assert.Greater(t, then.StepTime, now.StepTime)
 	assert.Equal(t, now.Memory[0].PeakAllocated, then.Memory[0].PeakAllocated)
-}
-
-// TestAddedGrads: plain PyTorch adds the gradients of every micro-batch in
-// kernels of their own, Megatron in the product.
-func TestAddedGrads(t *testing.T) {
-	c := jobtest.Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
-	sums := func(framework string) (n int) {
-		jobtest.SetFramework(t, c, framework)
-		j, err := job.Build(context.Background(), c, account.Peaks)
-		assert.NoError(t, err)
-		for _, op := range j.Spec.Build(model.Run{Layers: 1}).Backward {
-			if strings.HasSuffix(op.Name, ".add_grad") {
-				n++
-			}
-		}
-		return n
-	}
-	assert.Equal(t, 4, sums("eager"), "one for each matrix of a layer")
-	assert.Zero(t, sums("megatron"))
 }

@@ -68,7 +68,7 @@ func anyConfig(t *testing.T, r *rand.Rand) *job.Config {
 // TestNoDimensionIsFree: whatever is accepted, the ranks of every parallel
 // dimension exchange something.
 func TestNoDimensionIsFree(t *testing.T) {
-	for seed := range cases(400) {
+	for seed := range jobtest.Cases(400) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			c := anyConfig(t, sim.NewRand(seed, "free"))
 			bytes := map[string]int64{}

@@ -62,3 +62,10 @@ func Bare(c *job.Config) *job.Config {
 	c.NCCL.Model = "free"
 	return c
 }
+
+// Eager is a job of plain PyTorch on one GPU.
+func Eager(t testing.TB) *job.Config {
+	c := Small(t, job.Parallel{TP: 1, PP: 1, DP: 1}, "1f1b", 2)
+	SetFramework(t, c, "eager")
+	return c
+}
