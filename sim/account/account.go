@@ -20,7 +20,7 @@ type RankMemory struct {
 	// AtPeak splits PeakAllocated by kind; context and communication buffers
 	// outside PyTorch are added to their kinds.
 	AtPeak [memory.NumKinds]int64
-	// PeakInEvaluation says that the peak is in the evaluation behind a step.
+	// PeakInEvaluation says that the peak is in the evaluation after a step.
 	PeakInEvaluation bool
 	// OOM is the allocation that did not fit, nil if all did. The other
 	// figures are then those of a device with room enough.

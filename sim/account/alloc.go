@@ -49,7 +49,7 @@ func (a *replay) freeAll(refs []memory.Ref) {
 	}
 }
 
-// free returns a tensor. Behind a failure it stays: the job has ended there, and
+// free returns a tensor. After a failure it stays: the job has ended there, and
 // what the allocator held at that moment is what a snapshot shows.
 func (a *replay) free(ref *memory.Ref) {
 	if *ref != 0 {

@@ -1,6 +1,6 @@
 package account
 
-// evaluate replays the allocations of the evaluation behind a step. What a pass
+// evaluate replays the allocations of the evaluation after a step. What a pass
 // keeps goes when its loss does, at its end.
 func (a *replay) evaluate() {
 	script := a.job.Stages[a.stage].Evaluation
@@ -18,5 +18,5 @@ func (a *replay) evaluate() {
 		}
 	}
 	a.peakInEvaluation = a.peakInEvaluation || a.alloc.PeakAllocated() > before
-	a.alloc.DriverWork() // what came behind the last pass is nobody's
+	a.alloc.DriverWork() // what came after the last pass is nobody's
 }

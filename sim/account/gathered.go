@@ -33,7 +33,7 @@ func (a *replay) unshard(p *code.Part) {
 	}
 }
 
-// reshard frees both behind the chunk's last backward of the step.
+// reshard frees both after the chunk's last backward of the step.
 func (a *replay) reshard(p *code.Part) {
 	if !a.job.Config.GathersOnce() || p.Kind != trace.Backward && p.Kind != trace.BackwardWeight {
 		return

@@ -6,7 +6,7 @@ import (
 )
 
 // Timeline is what the account notes of one phase: of the steady step, or of
-// every step where they differ, and of the evaluation behind it.
+// every step where they differ, and of the evaluation after it.
 type Timeline struct {
 	Points []Point
 	Driver []DriverWork
@@ -21,7 +21,7 @@ type Point struct {
 	Value      int64
 }
 
-// mark begins the timeline of a step, or of the evaluation behind it, if it may
+// mark begins the timeline of a step, or of the evaluation after it, if it may
 // be one that is simulated.
 func (a *replay) mark(evaluation bool) {
 	if !a.recording() {

@@ -184,7 +184,7 @@ func (w *walk) step(in *code.Instr) {
 }
 
 // kernel runs a kernel. Beside a collective that began when its stream was idle
-// it is slower, unless it begins behind that one's end.
+// it is slower, unless it begins after that one's end.
 func (w *walk) kernel(in *code.Instr) {
 	end := w.now.Plus(in.Time)
 	for slot, held := range w.held {

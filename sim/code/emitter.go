@@ -157,7 +157,7 @@ func (e *Emitter) WaitGroup(g model.Group) {
 	e.add(Instr{Kind: WaitGroup, Group: g, Cause: Dimensions[g].Kind(), Name: e.Name("drain")})
 }
 
-// SyncAction lets the host wait for the GPU behind an action, where the framework
+// SyncAction lets the host wait for the GPU after an action, where the framework
 // does.
 func (e *Emitter) SyncAction() {
 	if e.Host.SyncActions {

@@ -84,7 +84,7 @@ type Training struct {
 	// (Megatron-LM's flag of that name).
 	FP8ParamGather bool   `toml:"fp8_param_gather"`
 	CrossEntropy   string `toml:"cross_entropy"` // auto | fused | flash | unfused | plain
-	// LossMetrics is how many metrics compute the cross-entropy once more behind
+	// LossMetrics is how many metrics compute the cross-entropy once more after
 	// a micro-batch's backward.
 	LossMetrics int `toml:"loss_metrics"`
 }
@@ -123,7 +123,7 @@ type Data struct {
 	Steps       int    `toml:"steps"`
 }
 
-// Evaluation is a phase of forward passes behind each step.
+// Evaluation is a phase of forward passes after each step.
 type Evaluation struct {
 	Batches   int `toml:"batches"`    // 0: none
 	BatchSize int `toml:"batch_size"` // sequences; 0: as in training

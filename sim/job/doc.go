@@ -12,7 +12,7 @@
 //   - program.go, layers.go, balance.go, stagecost.go: the schedule, and layers to
 //     its stages, evenly, by memory or by costs
 //   - script.go, evaluation.go, lengths.go: what a pipeline rank runs in a step, in
-//     the evaluation behind it, and on sequences of other lengths
+//     the evaluation after it, and on sequences of other lengths
 //   - hooks.go, fsdp.go, update.go: what data parallelism adds to layers, and the
 //     optimizer's step
 //   - gradientgroups.go: which ranks share a parameter's gradient

@@ -8,7 +8,7 @@ import (
 	"trainsim/sim/trace"
 )
 
-// buildEvaluation makes the stages' scripts of the evaluation behind a step:
+// buildEvaluation makes the stages' scripts of the evaluation after a step:
 // forward passes through the pipeline without a backward. Where a rank has
 // several chunks, as many passes as there are pipeline ranks go through one
 // before the next begins, as in an interleaved schedule.

@@ -7,7 +7,7 @@ import (
 )
 
 // shardedHooks gathers the parameters of a unit before it is used, one unit
-// ahead, and scatters its gradients behind its backward, as FSDP does in every
+// ahead, and scatters its gradients after its backward, as FSDP does in every
 // micro-batch; in a pipeline in the first forward and the last backward alone.
 func (j *Job) shardedHooks(chunk *code.Chunk, key code.BlockKey) code.Hooks {
 	d := &j.DP
@@ -18,7 +18,7 @@ func (j *Job) shardedHooks(chunk *code.Chunk, key code.BlockKey) code.Hooks {
 		return code.Hooks{Grads: []code.Hook{d.scatterHook(chunk.Model)}}
 	}
 	backward := key.Op != schedule.Forward
-	// PyTorch's BACKWARD_POST gathers behind the scatter before, on the same
+	// PyTorch's BACKWARD_POST gathers after the scatter before, on the same
 	// stream, so that both are over when the unit begins.
 	late := backward && j.Config.Parallel.BackwardPrefetch == "post"
 	order := gatherOrder(chunk.Model, backward)
@@ -44,7 +44,7 @@ func (j *Job) shardedHooks(chunk *code.Chunk, key code.BlockKey) code.Hooks {
 			start(e)
 		}
 		if !late {
-			start(e) // prefetch the unit behind this one
+			start(e) // prefetch the unit after this one
 		}
 		gathered[op.Unit] = true
 		e.WaitToken("wait_params", -1-op.Unit)
@@ -57,7 +57,7 @@ func (j *Job) shardedHooks(chunk *code.Chunk, key code.BlockKey) code.Hooks {
 }
 
 // scatterHook reduces the gradients of each unit as soon as they are complete.
-// Where other ranks hold copies of a shard, its sum goes on to them behind the
+// Where other ranks hold copies of a shard, its sum goes on to them after the
 // next unit's, by when it is there.
 func (d *GradientGroup) scatterHook(chunk *model.Chunk) code.Hook {
 	var summed int64

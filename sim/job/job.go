@@ -15,30 +15,33 @@ import (
 // rank, the cluster and its communicators.
 type Job struct {
 	Config   *Config
+	Spec     *model.Spec // the model as one rank and micro-batch see it
 	Program  *schedule.Program
+	Layers   []int // how many layers each global stage has
 	Topology *interconnect.Topology
 	NCCL     *nccl.Library
-	Spec     *model.Spec // the model as one rank and micro-batch see it
-	Layers   []int       // how many layers each global stage has
+	Compiler *code.Compiler
+	Stages   []Stage
+	Messages int32 // of one pipeline in one phase
 
-	DP        GradientGroup
-	expertDP  GradientGroup // of experts, where they are apart
+	DP      GradientGroup
+	State   State // of a parameter
+	Groups  []Group
+	GroupOf [model.NumGroups][]int32 // by rank; -1: none
+
 	optimizer Optimizer
-	State     State // of a parameter
-	Compiler  *code.Compiler
-	runs      []model.Run // layers of each global stage
-	chunks    map[model.Run]*code.Chunk
-	pairs     map[[2]*code.Block]*code.Block
-	byLength  map[sizeKey]*code.Chunk // of other lengths than the model's
-	draws     *drawn                  // nil if all sequences have the model's length
-	lengths   [][][]int64             // draws.padded, nil if all micro-batches are of one length
-	Stages    []Stage
-	tpComm    *nccl.Communicator // of the first tensor-parallel group
-	Groups    []Group
+	expertDP  GradientGroup // of experts, where they are apart
 	peaks     Peaks
-	GroupOf   [model.NumGroups][]int32 // by rank; -1: none
+	runs      []model.Run        // layers of each global stage
+	tpComm    *nccl.Communicator // of the first tensor-parallel group
 	plans     map[nccl.Shape]*plans
-	Messages  int32 // of one pipeline in one phase
+	draws     *drawn      // nil if all sequences have the model's length
+	lengths   [][][]int64 // draws.padded, nil if all micro-batches are of one length
+
+	// Compiled code that is used again.
+	chunks   map[model.Run]*code.Chunk
+	pairs    map[[2]*code.Block]*code.Block
+	byLength map[sizeKey]*code.Chunk // of other lengths than the model's
 }
 
 // Build makes the job of a validated Config.

@@ -11,7 +11,7 @@ import (
 type Stage struct {
 	Chunks            []*code.Chunk
 	Script            []code.Action
-	Evaluation        []code.Action // behind the step
+	Evaluation        []code.Action // after the step
 	TrainedParameters int64         // parameters with a gradient on the rank
 	OwnedParameters   int64         // parameters whose optimizer state the rank holds
 	tiedParameters    int64         // parameters of an embedding that another stage shares
@@ -19,7 +19,7 @@ type Stage struct {
 	updateCode        *code.Block
 }
 
-// Script returns what a stage's ranks run in a step, or in the evaluation behind
+// Script returns what a stage's ranks run in a step, or in the evaluation after
 // it.
 func (j *Job) Script(stage int, evaluation bool) []code.Action {
 	if evaluation {
@@ -118,7 +118,7 @@ type scriptBuilder struct {
 	rank  int
 	stage *Stage
 	seen  []bool
-	last  [][]bool // by chunk, action: gradients are complete behind it
+	last  [][]bool // by chunk, action: gradients are complete after it
 }
 
 func (b *scriptBuilder) single(i int, a schedule.Action) code.Action {
@@ -164,7 +164,7 @@ func (s *Stage) firstBucket(chunk int, d *GradientGroup) int32 {
 	return int32(n)
 }
 
-// lastBackwards marks, by chunk, the actions behind which gradients are
+// lastBackwards marks, by chunk, the actions after which gradients are
 // complete: the last backward, or that of every mini-batch when the weights
 // change inside the list.
 func (j *Job) lastBackwards(list []schedule.Action, chunks int) [][]bool {
@@ -232,7 +232,7 @@ func (j *Job) message(pipe, stage int, microbatch int32, backward bool) int32 {
 	return id
 }
 
-// update adds the weights' update of an asynchronous schedule behind the
+// update adds the weights' update of an asynchronous schedule after the
 // backward that completes a mini-batch.
 func (b *scriptBuilder) update(i int, a schedule.Action) {
 	if !b.job.Program.Async || !b.last[a.Chunk][i] {

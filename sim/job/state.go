@@ -25,7 +25,7 @@ type State struct {
 	Master, Moments Held
 	MomentTensors   int
 	// MainGradients is the fp32 copy that 16-bit gradients become for the
-	// optimizer's step; it is gone behind it.
+	// optimizer's step; it is gone after it.
 	MainGradients Held
 	// ReadBytes is a parameter as kernels read it, which FSDP gathers, SummedBytes
 	// its gradient as replicas sum it.
@@ -55,21 +55,15 @@ func (h Held) mean(ranks int64) float64 {
 	return float64(h.Bytes)
 }
 
-// StateLayout is how a framework lays weights, gradients and optimizer states
-// out in memory.
+// StateLayout is how a job lays weights, gradients and optimizer states out in
+// memory: as its framework does, or as FSDP.
 type StateLayout uint8
 
+// The layouts; package framework says what is in its own.
 const (
-	// PlainLayout is PyTorch's own: a tensor for each parameter, gradients from
-	// the first backward on, in DistributedDataParallel a second copy of them
-	// in buckets.
-	PlainLayout StateLayout = iota
-	// MegatronLayout keeps all gradients of a chunk in one buffer and, with the
-	// distributed optimizer, all its parameters in another.
-	MegatronLayout
-	// DeepSpeedLayout is DeepSpeed's ZeRO-1: flat parameters, a flat fp32
-	// partition; 16-bit gradients live beside fp32 ones.
-	DeepSpeedLayout
+	PlainLayout     StateLayout = iota // framework.PlainStates
+	MegatronLayout                     // framework.MegatronStates
+	DeepSpeedLayout                    // framework.DeepSpeedStates
 	// ShardedLayout is FSDP: each unit's parameters, gradients and states are
 	// fp32 shards, what is gathered comes and goes.
 	ShardedLayout

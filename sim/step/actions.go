@@ -6,7 +6,7 @@ import (
 	"trainsim/sim/trace"
 )
 
-// next moves a rank to the instruction behind the present one.
+// next moves a rank to the instruction after the present one.
 func (m *machine) next(r int32) {
 	rs := &m.ranks[r]
 	if rs.recorded >= 0 {

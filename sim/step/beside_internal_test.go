@@ -93,7 +93,7 @@ func TestMultiprocessorsComeBack(t *testing.T) {
 }
 
 // A product in pieces is kernels in a row: the piece that runs when the collective
-// ends keeps to the multiprocessors that it found, those behind it have all.
+// ends keeps to the multiprocessors that it found, those after it have all.
 func TestPiecesGetMultiprocessorsBack(t *testing.T) {
 	var e sim.Engine
 	m := newMachine(overlapped(t), &e, nil, false)

@@ -63,7 +63,7 @@ func TestAmaxOfOne(t *testing.T) {
 	}
 }
 
-// TestArrival: the gap behind a layer's collective grows with its ranks.
+// TestArrival: the gap after a layer's collective grows with its ranks.
 func TestArrival(t *testing.T) {
 	exposed := func(tp int) sim.Time {
 		c := jobtest.Small(t, job.Parallel{TP: tp, PP: 1, DP: 1}, "1f1b", 1)

@@ -15,11 +15,11 @@ const (
 	causeComm // exposed communication of the first dimension; the others follow
 )
 
-// Causes behind the communication.
+// Causes after those of communication.
 const (
 	causeOptimizer = causeComm + cause(trace.NumDimensions) + iota
 	causeWarmup    // idle before the first backward
-	causeCooldown  // idle behind the last forward
+	causeCooldown  // idle after the last forward
 	causeImbalance // idle in between: waiting for a slower stage
 	numCauses
 
@@ -30,8 +30,8 @@ const (
 type causeTimes [numCauses]sim.Time
 
 // book books a rank's time from its clock up to until.
-func (m *machine) book(rs *rankState, b cause, until sim.Time) {
-	rs.times[b] += until - rs.clock
+func (m *machine) book(rs *rankState, c cause, until sim.Time) {
+	rs.times[c] += until - rs.clock
 	rs.clock = until
 }
 
@@ -41,27 +41,27 @@ func (m *machine) bookIdle(rs *rankState, until sim.Time) {
 	if until <= rs.clock {
 		return
 	}
-	b := causeImbalance
+	c := causeImbalance
 	switch {
 	case rs.backwardsBegun == 0:
-		b = causeWarmup
+		c = causeWarmup
 	case rs.forwardsLeft == 0:
-		b = causeCooldown
+		c = causeCooldown
 	}
 	if rs.recorded >= 0 {
 		m.record.idle(rs, rs.clock, until)
 	}
-	m.book(rs, b, until)
+	m.book(rs, c, until)
 }
 
 // bookWait books a wait that ends now for something that got under way at
 // started: idle until then, communication from then on.
-func (m *machine) bookWait(rs *rankState, b cause, started sim.Time) {
+func (m *machine) bookWait(rs *rankState, c cause, started sim.Time) {
 	if rs.working {
 		rs.stalled += m.engine.Now() - rs.clock
 	}
 	m.bookIdle(rs, min(started, m.engine.Now()))
-	m.book(rs, b, m.engine.Now())
+	m.book(rs, c, m.engine.Now())
 }
 
 // causeOf is the cause that the time of each kind of span is booked to.

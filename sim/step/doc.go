@@ -21,6 +21,7 @@
 //   - unfinished.go: why ranks wait for ever
 //   - machine.go: ranks as actors, instruction by instruction
 //   - kernels.go, streams.go, messages.go: kernels, collectives, hand-offs
+//   - overlap.go: what collectives that overlap take from kernels
 //   - actions.go: where actions begin and end
 //   - steady.go: the step of schedules that never flush
 //   - driver.go, faults.go: what slows a rank

@@ -12,9 +12,8 @@ import (
 // folding says which ranks of a job are actors of a machine: all of them, or one
 // pipeline of every class of pipelines that cannot differ (see classes).
 //
-// A transfer of the classes stands for those of all their members at the same
-// time: on every link that an actor's transfer crosses it carries what all of
-// them put there.
+// A transfer of a representative is one of all members of its class at the same
+// time: on every link that it crosses it carries what all of them put there.
 type folding struct {
 	job            *job.Job
 	pipelines      int                   // pipelines with actors
@@ -133,7 +132,7 @@ func number(colours []uint64) (class, first []int32) {
 	return class, first
 }
 
-// folded reports whether some pipelines stand for others.
+// folded reports whether some pipelines represent others.
 func (f *folding) folded() bool { return f.classOf != nil }
 
 // actors returns how many ranks are simulated.
@@ -148,7 +147,7 @@ func (f *folding) rank(actor int32) int32 {
 	return actor/int32(f.pipelines)*int32(f.job.Config.Parallel.RanksPerStage()) + pipeline
 }
 
-// actor returns the actor that a rank is, or that stands for it.
+// actor returns the actor that a rank is, or that represents it.
 func (f *folding) actor(rank int32) int32 {
 	all := int32(f.job.Config.Parallel.RanksPerStage())
 	pipeline := rank % all

@@ -40,36 +40,6 @@ func (m *machine) kernel(r int32, a *code.Action, in *code.Instr) {
 	m.engine.At(end, m.id, rankResumes, uint32(r))
 }
 
-// besideRunning returns the time of a kernel that starts beside the overlapped
-// collectives of its rank. For what is left of it when they are over it gets the
-// memory's full bandwidth back and, where its blocks or pieces wait in line, the
-// multiprocessors.
-func (m *machine) besideRunning(rs *rankState, in *code.Instr, start sim.Time) sim.Time {
-	dur := m.beside(code.KernelBeside{Kernel: in.Index, SMs: rs.heldSMs, Traffic: rs.memoryTraffic})
-	shared := max(rs.trafficEnds-start, 0)
-	if shared >= dur {
-		return dur
-	}
-	free := in.Time
-	if in.Pieces > 1 {
-		return code.PiecesBeside(free, dur, shared, in.Pieces)
-	}
-	if !m.job.Compiler.Queues(in.Index) {
-		free = m.beside(code.KernelBeside{Kernel: in.Index, SMs: rs.heldSMs})
-	}
-	return code.PartlyBeside(free, dur, shared)
-}
-
-// beside returns a kernel's time beside collectives.
-func (m *machine) beside(key code.KernelBeside) sim.Time {
-	t, ok := m.besideTimes[key]
-	if !ok {
-		t = m.job.Compiler.TimeBeside(key)
-		m.besideTimes[key] = t
-	}
-	return t
-}
-
 // longestKernel is what no kernel of a real job takes.
 const longestKernel = 100_000 * sim.Second
 

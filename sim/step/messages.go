@@ -87,7 +87,7 @@ func (m *machine) messagesDone(rs *rankState) bool {
 	return (rs.receiving < 0 || m.messages[rs.receiving].done) && (rs.sending < 0 || m.messages[rs.sending].done)
 }
 
-// endMessages goes on behind a finished hand-off. Systems that synchronise
+// endMessages goes on after a finished hand-off. Systems that synchronise
 // after it make the host wait as well.
 func (m *machine) endMessages(r int32) {
 	rs := &m.ranks[r]

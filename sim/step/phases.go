@@ -8,7 +8,7 @@ import (
 )
 
 // phase is a stretch of a run that all ranks begin together: a training step,
-// or the evaluation behind one.
+// or the evaluation after one.
 type phase struct {
 	step       int // of the memory account
 	evaluation bool

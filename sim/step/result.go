@@ -14,7 +14,7 @@ type Result struct {
 	Stages   []StageTime // of one rank of each pipeline rank
 	// Steps are the training steps where sequences differ in length, nil
 	// otherwise. The first warms up; StepTime, Stages, Comms and Links are means
-	// over the others. Evaluations are those behind the steps.
+	// over the others. Evaluations are those after the steps.
 	Steps, Evaluations []Window
 	// Healthy and HealthyStep are the same without the scenario's faults; nil
 	// when it has none.

@@ -19,7 +19,7 @@ func fsdp(t *testing.T, prefetch string) *job.Config {
 	return c
 }
 
-// TestLatePrefetch: gathers behind the scatters are exposed, as much as they
+// TestLatePrefetch: gathers after the scatters are exposed, as much as they
 // take and no more.
 func TestLatePrefetch(t *testing.T) {
 	pre, post := run(t, fsdp(t, "pre"), step.Options{}), run(t, fsdp(t, "post"), step.Options{})

@@ -118,7 +118,7 @@ func (m *machine) finishCollective(id int32) {
 	}
 }
 
-// nextCollective moves a stream on to the collective behind the finished one.
+// nextCollective moves a stream on to the collective after the finished one.
 func (m *machine) nextCollective(id int32) {
 	s, kind := &m.streams[id], m.job.Groups[id].Kind
 	s.head++
@@ -158,11 +158,11 @@ func (m *machine) recordCollective(rs *rankState, id, comm int32) {
 // members on other stages is idle time, like any other wait for a stage.
 func (m *machine) resumeFromStream(r int32, g *job.Group, comm int32, started sim.Time) {
 	rs := &m.ranks[r]
-	b := causeOfDimension(code.Dimensions[g.Kind])
+	c := causeOfDimension(code.Dimensions[g.Kind])
 	if spansStages(g.Kind) {
-		m.bookWait(rs, b, started)
+		m.bookWait(rs, c, started)
 	} else {
-		m.book(rs, b, m.engine.Now())
+		m.book(rs, c, m.engine.Now())
 	}
 	rs.wait = running
 	if m.job.Config.Host.LaunchBlocking {
@@ -171,7 +171,7 @@ func (m *machine) resumeFromStream(r int32, g *job.Group, comm int32, started si
 	gap := m.gap(rs.instr(), g)
 	m.next(r)
 	if gap > 0 {
-		m.book(rs, b, m.engine.Now().Plus(gap))
+		m.book(rs, c, m.engine.Now().Plus(gap))
 		if rs.recorded >= 0 {
 			m.record.expose(rs, comm, gap)
 		}
@@ -196,65 +196,4 @@ func spansStages(kind model.Group) bool { return kind == model.Embedding || kind
 // instr is the instruction that the rank is at.
 func (rs *rankState) instr() *code.Instr {
 	return &rs.code.Code[rs.pc]
-}
-
-// hold lets an overlapped collective at the head of a stream take (sign 1) or
-// give back (-1) a rank's multiprocessors, one a channel, and memory bandwidth.
-// It holds the multiprocessors from its launch on, also while it waits for other
-// members; of the memory it takes, for as long as it needs alone from then on,
-// what it moves at that rate. Ranks that enter at one instant are thus alike,
-// whoever is the last.
-func (m *machine) hold(rs *rankState, id, sign int32) {
-	s := &m.streams[id]
-	e := &s.queue[s.head]
-	if !e.async {
-		return
-	}
-	rs.heldSMs += sign * int32(m.folding.call(id, e.comm).Channels)
-	l := m.load(id, e.comm)
-	rs.memoryTraffic += int64(sign) * l.traffic
-	if sign > 0 {
-		rs.trafficEnds = max(rs.trafficEnds, m.engine.Now().Plus(l.took))
-	}
-}
-
-// extendTraffic notes that an overlapped collective, which starts now, moves data
-// through its members' memory for as long as it takes alone.
-func (m *machine) extendTraffic(id int32, e *entry) {
-	over := m.engine.Now().Plus(m.load(id, e.comm).took)
-	for _, r := range m.folding.ranks[id] {
-		m.ranks[r].trafficEnds = max(m.ranks[r].trafficEnds, over)
-	}
-}
-
-// load is what a collective does to the memory of its members, alone on its links.
-type load struct {
-	took    sim.Time
-	traffic int64 // bytes a second
-}
-
-// load returns that of a group's collective; it is worked out once.
-func (m *machine) load(id, comm int32) load {
-	if m.loads[id] == nil {
-		m.loads[id] = make([]load, len(m.job.Compiler.Comms))
-	}
-	l := &m.loads[id][comm]
-	if l.took == 0 {
-		plan := m.job.Groups[id].Plan(m.job.Compiler.Comms, comm)
-		l.took = plan.Uncontended()
-		l.traffic = int64(plan.MemoryRate() * unbuffered(m.job, id, comm))
-	}
-	return *l
-}
-
-// unbuffered is the part of NCCL's memory traffic that a collective has which
-// tensor-parallel overlap cuts into pieces: those of an all-gather go straight
-// from a rank's buffer into its peers' (Transformer Engine's user buffers), which
-// leaves one read and one write of NCCL's three passes.
-func unbuffered(j *job.Job, id, comm int32) float64 {
-	c := &j.Compiler.Comms[comm]
-	if j.Config.Parallel.OverlapTP && j.Groups[id].Kind == model.TP && c.Collective == model.AllGather {
-		return 2.0 / 3
-	}
-	return 1
 }
