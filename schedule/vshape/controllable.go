@@ -11,10 +11,14 @@ func fillVControl(req *schedule.Request, p *schedule.Program) error {
 	}
 	l := repeatPattern(req.Ranks, req.Microbatches, func(rank int) [passes]int { return pattern(req.Ranks, rank) })
 	l.fillWeights()
-	tighten(l, true)
+	if err := tighten(req, l, true); err != nil {
+		return err
+	}
 	l.squeeze()
 	l.weights = nil
-	tighten(l, false)
+	if err := tighten(req, l, false); err != nil {
+		return err
+	}
 	l.fillWeights()
 	l.squeeze()
 	p.Lists = l.lists()
@@ -53,7 +57,7 @@ type tightener struct {
 
 // tighten runs over the layout once: with the weight gradients laid out it
 // tightens both ends, without them the cool-down alone.
-func tighten(l *layout, explicit bool) {
+func tighten(req *schedule.Request, l *layout, explicit bool) error {
 	t := &tightener{l: l, explicit: explicit, taken: make([][]bool, len(l.slots)), memory: make([]rankMemory, len(l.slots))}
 	for r := range l.slots {
 		t.memory[r] = newRankMemory(l, r)
@@ -62,7 +66,10 @@ func tighten(l *layout, explicit bool) {
 	}
 	const warmUp, steady, coolDown = 0, 1, 2
 	phase := warmUp
-	for _, e := range l.ordered() {
+	for i, e := range l.ordered() {
+		if i%1024 == 0 && req.Err() != nil {
+			return req.Err()
+		}
 		if phase == warmUp && e.kind == passBackUp && e.rank == 0 {
 			phase = steady
 		}
@@ -75,6 +82,7 @@ func tighten(l *layout, explicit bool) {
 		}
 		t.taken[e.rank][t.slotOf(e)] = true
 	}
+	return nil
 }
 
 func (t *tightener) slotOf(e placed) int {

@@ -6,7 +6,9 @@ import "trainsim/schedule"
 // with fused backwards of two slots, tightened without exceeding its peak.
 func fillV1F1B(req *schedule.Request, p *schedule.Program) error {
 	g := newBlockGrid(req.Ranks, req.Microbatches, v1F1BPattern(req.Ranks))
-	g.tighten()
+	if err := g.tighten(req); err != nil {
+		return err
+	}
 	p.Lists = g.lists(req.Microbatches)
 	return nil
 }
@@ -46,8 +48,11 @@ func v1F1BPattern(p int) [][blockKinds]int {
 }
 
 // tighten moves each entry, in the order of the slots, to an earlier empty one.
-func (g *blockGrid) tighten() {
+func (g *blockGrid) tighten(req *schedule.Request) error {
 	for slot := range g.kind[0] {
+		if err := req.Err(); err != nil {
+			return err
+		}
 		for r := range g.kind {
 			if kind := int(g.kind[r][slot]); kind >= 0 {
 				to := g.place(r, kind, slot)
@@ -56,6 +61,7 @@ func (g *blockGrid) tighten() {
 			}
 		}
 	}
+	return nil
 }
 
 // place returns the slot for an entry, at most the one that it has.
