@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"trainsim/sim/account"
+	"trainsim/sim/bound"
 	"trainsim/sim/job"
 )
 
@@ -180,9 +181,16 @@ func addSplit(out *[]candidate, c *job.Config, f int) {
 	}})
 }
 
-// fits runs the account of a configuration and returns the fullest GPU's
-// share of its memory.
+// fits runs the account of a configuration and returns the fullest GPU's share of
+// its memory. Where weights, optimizer states and activations alone are too much,
+// it says so without building the job.
 func fits(ctx context.Context, c *job.Config) (used float64, ok bool) {
+	if len(c.Misfits()) > 0 {
+		return 0, false
+	}
+	if least, err := leastMemory(c); err == nil && least > int64(c.GPU.Memory) {
+		return 0, false
+	}
 	j, err := job.Build(ctx, c, account.Peaks)
 	if err != nil {
 		return 0, false
@@ -199,4 +207,15 @@ func fits(ctx context.Context, c *job.Config) (used float64, ok bool) {
 		used = max(used, float64(m.NvidiaSMI())/float64(m.Capacity))
 	}
 	return used, true
+}
+
+// leastMemory is a bound that the fullest GPU's memory is not below, found from a
+// layer of each kind.
+func leastMemory(c *job.Config) (int64, error) {
+	bounder, err := bound.NewBounder(c)
+	if err != nil {
+		return 0, err
+	}
+	least, err := bounder.Bound(c)
+	return least.Memory, err
 }
