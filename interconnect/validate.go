@@ -154,10 +154,15 @@ func (c *Config) checkNVLinks(bad report) {
 	for a := range c.Topology.GPUs() {
 		for b, cell := range c.Topology.Cells[a] {
 			if cell.Type == PathNVL {
-				bad("topology",
+				bad(
+					"topology",
 					"shows %v between %s and %s, but GPUs of compute capability %.1f have no NVLink; name the GPU "+
 						"of that machine (trainsim list gpus), or take the topology of a machine with this one",
-					cell, c.Topology.GPUNames[a], c.Topology.GPUNames[b], float64(c.ComputeCapability)/10).With("compute_capability")
+					cell,
+					c.Topology.GPUNames[a],
+					c.Topology.GPUNames[b],
+					float64(c.ComputeCapability)/10,
+				).With("compute_capability")
 				return
 			}
 		}
@@ -178,8 +183,10 @@ func (c *Config) checkDomain(bad report) {
 			"only NVSwitches join several nodes; write kind = \"nvswitch\"").With("kind", "gpus_per_node")
 	}
 	if c.NVLinkDomain > c.GPUsPerNode && c.NICAffinity == OffSocket {
-		bad("nic_affinity",
-			"off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared").With("nvlink_domain", "gpus_per_node")
+		bad(
+			"nic_affinity",
+			"off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared",
+		).With("nvlink_domain", "gpus_per_node")
 	}
 }
 

@@ -112,7 +112,10 @@ func (p *confParser) setting(c *Conf) error {
 
 func (p *confParser) unknown(key string) error {
 	if strings.ContainsAny(key, ",:[]") {
-		return p.fail("found %s where a setting should begin; write settings as name:value, separated by commas", input.Quote(key))
+		return p.fail(
+			"found %s where a setting should begin; write settings as name:value, separated by commas",
+			input.Quote(key),
+		)
 	}
 	if near := nearestKey(key); near != "" {
 		return p.fail("unknown setting %s; did you mean %q?", input.Quote(key), near)

@@ -121,7 +121,8 @@ func (a *Allocator) restoredSize(b *Block, room int64, small bool) int64 {
 	size := b.Size
 	if size <= 0 {
 		size = a.conf.round(max(b.Requested, 1))
-		if rest := room - size; rest < minBlock || !small && !a.conf.Expandable && (rest <= smallMax || size >= a.conf.MaxSplitSize) {
+		if rest := room - size; rest < minBlock ||
+			!small && !a.conf.Expandable && (rest <= smallMax || size >= a.conf.MaxSplitSize) {
 			size = room
 		}
 	}

@@ -79,7 +79,8 @@ func takeFlash(cfg *job.Config) {
 var yearMonth = regexp.MustCompile(`^\d{4}-(0[1-9]|1[0-2])$`)
 
 func (l *loader) checkDate(t *node) {
-	if d := t.get("software_date"); d != nil && d.kind == stringNode && d.text != "" && !yearMonth.MatchString(d.text) {
+	if d := t.get("software_date"); d != nil && d.kind == stringNode && d.text != "" &&
+		!yearMonth.MatchString(d.text) {
 		l.dec.fail(d.at, "framework.software_date", "%q is not a year and month; write one as in \"2024-06\"", d.text)
 	}
 }

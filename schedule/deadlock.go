@@ -120,7 +120,8 @@ func (p *Program) neighbour(rank int, a Action) (int, int) {
 // has for it.
 func (p *Program) asWritten(rank int, a Action) Action {
 	for _, b := range p.Lists[rank] {
-		if b.Chunk == a.Chunk && b.Microbatch == a.Microbatch && b.Op.releasesInput() == a.Op.releasesInput() && b.Op != BackwardWeight {
+		if b.Chunk == a.Chunk && b.Microbatch == a.Microbatch && b.Op.releasesInput() == a.Op.releasesInput() &&
+			b.Op != BackwardWeight {
 			a.Op = b.Op
 			break
 		}

@@ -58,8 +58,18 @@ again what failed (exit code 1). At the end there are sweep.csv, sweep.json and 
 	}
 	f := cmd.Flags()
 	s.overrides.flags(cmd)
-	f.StringArrayVar(&s.vary, "vary", nil, "give a key several values, as in `schedule.microbatches=2..64*2` (repeatable)")
-	f.StringVar(&s.zip, "zip", "", "let the keys in this `LIST`, without one all keys, advance together instead of multiplying")
+	f.StringArrayVar(
+		&s.vary,
+		"vary",
+		nil,
+		"give a key several values, as in `schedule.microbatches=2..64*2` (repeatable)",
+	)
+	f.StringVar(
+		&s.zip,
+		"zip",
+		"",
+		"let the keys in this `LIST`, without one all keys, advance together instead of multiplying",
+	)
 	f.Lookup("zip").NoOptDefVal = zipAll
 	f.StringVar(&s.keep, "keep", "", "keep `global_batch` as the scenario has it: other micro-batches follow")
 	f.StringVarP(&s.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-sweep)"+replacedNote)
@@ -124,7 +134,12 @@ func (s *sweepCommand) fill(ctx context.Context, j *journal.Journal, grid *searc
 		err = e
 	}
 	if ctx.Err() != nil {
-		s.notef("%d of %d results are in %s; the same command goes on from there", j.Kept(), how.Shard.Count(grid.Len()), j.Path())
+		s.notef(
+			"%d of %d results are in %s; the same command goes on from there",
+			j.Kept(),
+			how.Shard.Count(grid.Len()),
+			j.Path(),
+		)
 	}
 	return err
 }
@@ -195,7 +210,11 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part search.Shar
 func sweepVerdict(s *report.SweepSummary, part search.Shard) error {
 	switch {
 	case s.Counts[report.OutcomeFailed] > 0:
-		return fmt.Errorf("%d of %d points failed; --retry-failed simulates them again", s.Counts[report.OutcomeFailed], s.Points)
+		return fmt.Errorf(
+			"%d of %d points failed; --retry-failed simulates them again",
+			s.Counts[report.OutcomeFailed],
+			s.Points,
+		)
 	case s.Counts[report.OutcomeOK] > 0 || !part.Whole():
 		return nil
 	case s.Counts[report.OutcomeInvalid] == s.Points:

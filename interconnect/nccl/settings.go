@@ -57,7 +57,8 @@ func (s *Settings) Validate() error {
 		return input.Bad("max_nchannels", "%d is out of range; write 1 to %d", s.MaxChannels, maxChannels)
 	}
 	if s.MaxChannels > 0 && s.MinChannels > s.MaxChannels {
-		return input.Bad("min_nchannels", "%d is above max_nchannels = %d", s.MinChannels, s.MaxChannels).With("max_nchannels")
+		return input.Bad("min_nchannels", "%d is above max_nchannels = %d", s.MinChannels, s.MaxChannels).
+			With("max_nchannels")
 	}
 	if s.BuffSize < 0 || s.BuffSize > 1<<30 {
 		return input.Bad("buffsize", "%v is out of range; write up to 1GiB, such as 4MiB", s.BuffSize)

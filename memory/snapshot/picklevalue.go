@@ -150,7 +150,13 @@ func (d *dictNode) entry() (memory.TraceEntry, bool) {
 		addr, hasAddr = d.integer(wDeviceFree)
 	}
 	_, hasAction := d.get(wAction)
-	e := memory.TraceEntry{Addr: addr, Size: size, Stream: d.number(wStream), Time: d.number(wTime), Kind: memory.Unknown}
+	e := memory.TraceEntry{
+		Addr:   addr,
+		Size:   size,
+		Stream: d.number(wStream),
+		Time:   d.number(wTime),
+		Kind:   memory.Unknown,
+	}
 	e.Action.UnmarshalText([]byte(d.text(wAction)))
 	return e, hasSize && hasAddr && hasAction
 }

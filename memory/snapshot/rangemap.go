@@ -68,7 +68,8 @@ func (m *rangeMap) list() []memory.Segment {
 		s := m.ranges[i]
 		if last := len(out) - 1; last >= 0 && s.Expandable {
 			t := &out[last]
-			if t.Expandable && t.Stream == s.Stream && t.Small == s.Small && t.Pool == s.Pool && t.Addr+t.Size == s.Addr {
+			if t.Expandable && t.Stream == s.Stream && t.Small == s.Small && t.Pool == s.Pool &&
+				t.Addr+t.Size == s.Addr {
 				t.Size += s.Size
 				continue
 			}

@@ -73,7 +73,8 @@ func (p *player) requestFree(i int, h holding, held bool) {
 		p.out.Unmatched++
 		return
 	}
-	atOnce := i+1 < len(p.r.trace) && p.r.trace[i+1].Action == memory.ActionFreeCompleted && p.r.trace[i+1].Addr == e.Addr
+	atOnce := i+1 < len(p.r.trace) && p.r.trace[i+1].Action == memory.ActionFreeCompleted &&
+		p.r.trace[i+1].Addr == e.Addr
 	if atOnce || h.ref == 0 {
 		p.a.Free(h.ref)
 		delete(p.held, e.Addr)
@@ -88,7 +89,8 @@ func (p *player) requestFree(i int, h holding, held bool) {
 // replay's own allocation: it may have happened after the search had failed.
 func (p *player) completeFree(i int, h holding) {
 	next, _ := p.decision(i + 1)
-	if h.ticket != 0 && next < len(p.r.trace) && (p.r.trace[next].Reserves() < 0 || p.r.trace[next].Action == memory.ActionOOM) {
+	if h.ticket != 0 && next < len(p.r.trace) &&
+		(p.r.trace[next].Reserves() < 0 || p.r.trace[next].Action == memory.ActionOOM) {
 		p.postponed = append(p.postponed, h)
 		return
 	}

@@ -101,7 +101,10 @@ func newReplayReport(run *Replay, asRecorded bool) replayReport {
 		OOMs: run.OOMCount, AvoidedOOMs: run.AvoidedOOMs, FirstOOMs: []oomReport{},
 	}
 	for _, o := range run.OOMs {
-		out.FirstOOMs = append(out.FirstOOMs, oomReport{o.Entry, o.Err.Requested, o.Err.Free, o.Err.Unallocated, o.Err.Error()})
+		out.FirstOOMs = append(
+			out.FirstOOMs,
+			oomReport{o.Entry, o.Err.Requested, o.Err.Free, o.Err.Unallocated, o.Err.Error()},
+		)
 	}
 	if share, ok := fidelity(run); ok && asRecorded {
 		out.SameReserved, out.ReservedMargin = &share, &run.Recorded.MaxDifference

@@ -114,10 +114,34 @@ var rankMemoryColumns = append([]Column{
 	{"microbatch_size", false, nil, "sequences of a micro-batch; empty: 1"},
 	{"max_allocated_mb", false, nil, "torch.cuda.max_memory_allocated in MiB"},
 	{"max_reserved_mb", false, nil, "torch.cuda.max_memory_reserved in MiB"},
-}, slices.Concat(ofRuns(true, "tp", "pp", "dp"), ofRuns(false, "cluster", "kv_heads", "cp", "ep", "etp",
-	"dense_layers", "expert_capacity", "vpp", "fsdp", "sequence_parallel", "schedule",
-	"first_last_layers", "recompute", "zero", "precision", "grad_precision", "attention", "dropout",
-	"overlap_grad_reduce", "overlap_param_gather", "overlap_tp", "software", "software_date", "environment", "cp_comm"))...)
+}, slices.Concat(ofRuns(true, "tp", "pp", "dp"), ofRuns(
+	false,
+	"cluster",
+	"kv_heads",
+	"cp",
+	"ep",
+	"etp",
+	"dense_layers",
+	"expert_capacity",
+	"vpp",
+	"fsdp",
+	"sequence_parallel",
+	"schedule",
+	"first_last_layers",
+	"recompute",
+	"zero",
+	"precision",
+	"grad_precision",
+	"attention",
+	"dropout",
+	"overlap_grad_reduce",
+	"overlap_param_gather",
+	"overlap_tp",
+	"software",
+	"software_date",
+	"environment",
+	"cp_comm",
+))...)
 
 // ofRuns returns columns of a table of runs.
 func ofRuns(required bool, names ...string) []Column {

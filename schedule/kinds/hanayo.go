@@ -20,7 +20,12 @@ func hanayoKinds() []schedule.Kind {
 
 func checkHanayo(req *schedule.Request) error {
 	if req.VirtualStages%2 != 0 {
-		return req.Refuse("virtual stages", req.VirtualStages, "two for each wave", func(x int) bool { return x%2 == 0 })
+		return req.Refuse(
+			"virtual stages",
+			req.VirtualStages,
+			"two for each wave",
+			func(x int) bool { return x%2 == 0 },
+		)
 	}
 	return nil
 }
@@ -61,7 +66,12 @@ type listScheduler struct {
 }
 
 func newListScheduler(p *schedule.Program) *listScheduler {
-	return &listScheduler{p: p, busy: make([]int, p.Ranks), forward: make([][]int, p.Stages()), backward: make([][]int, p.Stages())}
+	return &listScheduler{
+		p:        p,
+		busy:     make([]int, p.Ranks),
+		forward:  make([][]int, p.Stages()),
+		backward: make([][]int, p.Stages()),
+	}
 }
 
 // pick chooses among the ready actions of a rank. The micro-batches of a stage
@@ -87,7 +97,8 @@ func (h *listScheduler) forwardReady(stage, mb int) bool {
 }
 
 func (h *listScheduler) backwardReady(stage, mb int) bool {
-	return mb < h.p.Microbatches && h.ended(h.forward[stage], mb) && (stage == h.p.Stages()-1 || h.ended(h.backward[stage+1], mb))
+	return mb < h.p.Microbatches && h.ended(h.forward[stage], mb) &&
+		(stage == h.p.Stages()-1 || h.ended(h.backward[stage+1], mb))
 }
 
 func (h *listScheduler) ended(ends []int, mb int) bool { return mb < len(ends) && ends[mb] <= h.now }

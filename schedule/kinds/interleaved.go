@@ -35,7 +35,13 @@ func checkInterleaved(req *schedule.Request) (err error) {
 
 func fillInterleaved(req *schedule.Request, p *schedule.Program) error {
 	p.GroupSize = req.GroupSize
-	p.Lists = interleavedLists(req.Ranks, req.Microbatches, req.VirtualStages, p.GroupSize, req.Kind.Name == "interleaved-moe-overlap")
+	p.Lists = interleavedLists(
+		req.Ranks,
+		req.Microbatches,
+		req.VirtualStages,
+		p.GroupSize,
+		req.Kind.Name == "interleaved-moe-overlap",
+	)
 	return nil
 }
 
@@ -112,7 +118,12 @@ func groupSize(req *schedule.Request) (int, error) {
 		return 0, torchGroupError(req, n)
 	}
 	if m < p {
-		return 0, req.Refuse("microbatches", m, fmt.Sprintf("a group size from the %d ranks to m", p), func(x int) bool { return x >= p })
+		return 0, req.Refuse(
+			"microbatches",
+			m,
+			fmt.Sprintf("a group size from the %d ranks to m", p),
+			func(x int) bool { return x >= p },
+		)
 	}
 	rule := fmt.Sprintf("between the %d ranks and the %d micro-batches, with m mod N = 0 or >= %d (Megatron)", p, m, p)
 	return 0, req.Refuse("group size", n, rule, func(x int) bool { return megatronGroup(p, m, x) })

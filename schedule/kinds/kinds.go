@@ -26,7 +26,8 @@ func Find(name string) (*schedule.Kind, error) {
 	all := All()
 	for i := range all {
 		k := &all[i]
-		if normalise(k.Name) == want || slices.ContainsFunc(k.Aliases, func(a string) bool { return normalise(a) == want }) {
+		if normalise(k.Name) == want ||
+			slices.ContainsFunc(k.Aliases, func(a string) bool { return normalise(a) == want }) {
 			return k, nil
 		}
 	}

@@ -30,7 +30,12 @@ func checkPipeDream2BW(req *schedule.Request) error {
 	if req.Batches == 0 {
 		req.Batches = 2
 	}
-	return req.AtLeast("microbatches", req.Microbatches, req.Ranks, "one for each rank, so that two weight versions are enough")
+	return req.AtLeast(
+		"microbatches",
+		req.Microbatches,
+		req.Ranks,
+		"one for each rank, so that two weight versions are enough",
+	)
 }
 
 // fillPipeDream2BW runs Batches batches of m micro-batches, each with the

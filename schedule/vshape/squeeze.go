@@ -13,7 +13,12 @@ type squeezer struct {
 // It reports whether every pass found the one before it done.
 func (g *blockGrid) squeeze(m int) bool {
 	p, length := len(g.kind), len(g.kind[0])
-	s := &squeezer{out: make([][]int8, p), count: make([][blockKinds]int, p), at: make([][blockKinds][]int32, p), free: make([]int, p)}
+	s := &squeezer{
+		out:   make([][]int8, p),
+		count: make([][blockKinds]int, p),
+		at:    make([][blockKinds][]int32, p),
+		free:  make([]int, p),
+	}
 	for r := range p {
 		s.out[r] = make([]int8, length)
 		for j := range s.out[r] {
@@ -25,12 +30,14 @@ func (g *blockGrid) squeeze(m int) bool {
 	}
 	for j := range length {
 		for r := range p {
-			if kind := g.kind[r][j]; kind >= 0 && kind != passUp && kind != passBackUp && kind != blockWeightUp && !s.put(r, kind, m) {
+			if kind := g.kind[r][j]; kind >= 0 && kind != passUp && kind != passBackUp && kind != blockWeightUp &&
+				!s.put(r, kind, m) {
 				return false
 			}
 		}
 		for r := p - 1; r >= 0; r-- {
-			if kind := g.kind[r][j]; (kind == passUp || kind == passBackUp || kind == blockWeightUp) && !s.put(r, kind, m) {
+			if kind := g.kind[r][j]; (kind == passUp || kind == passBackUp || kind == blockWeightUp) &&
+				!s.put(r, kind, m) {
 				return false
 			}
 		}

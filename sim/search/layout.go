@@ -35,8 +35,21 @@ func PlanKeys() []string { return slices.Clone(planKeys) }
 // Values returns what the layout sets [PlanKeys] to.
 func (l *Layout) Values() []string {
 	n := strconv.Itoa
-	return []string{n(l.Nodes), n(l.TP), n(l.PP), n(l.DP), n(l.CP), n(l.EP), l.Kind, n(l.VirtualStages), n(l.Microbatches), n(l.MicrobatchSize),
-		l.Recompute, n(l.ZeRO), strconv.FormatBool(l.SequenceParallel)}
+	return []string{
+		n(l.Nodes),
+		n(l.TP),
+		n(l.PP),
+		n(l.DP),
+		n(l.CP),
+		n(l.EP),
+		l.Kind,
+		n(l.VirtualStages),
+		n(l.Microbatches),
+		n(l.MicrobatchSize),
+		l.Recompute,
+		n(l.ZeRO),
+		strconv.FormatBool(l.SequenceParallel),
+	}
 }
 
 // settings are the values with their keys.

@@ -144,7 +144,8 @@ func (s *Space) schedules(l Layout, each func(Layout)) {
 			}
 		}
 		for _, v := range s.counts("schedule.virtual_stages", chunks) {
-			if v < 1 || l.PP*v > layers || even && layers%(l.PP*v) != 0 || k.FixedChunks && v != k.Chunks || k.Chunks == 1 && v != 1 {
+			if v < 1 || l.PP*v > layers || even && layers%(l.PP*v) != 0 || k.FixedChunks && v != k.Chunks ||
+				k.Chunks == 1 && v != 1 {
 				continue
 			}
 			l.Kind, l.VirtualStages = k.Name, v
