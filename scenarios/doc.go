@@ -28,7 +28,7 @@
 // A value comes from the first of these that has it: --set, the scenario file,
 // the preset that the table names, the default of its [keys.Key]. Presets are found
 // beside the scenario (NAME.toml, or models/NAME.toml, gpus/NAME.toml,
-// clusters/NAME.toml there) and then among the built-in ones. A preset file may
+// clusters/NAME.toml, frameworks/NAME.toml there) and then among the built-in ones. A preset file may
 // itself name a preset to start from, which is looked for beside that file first;
 // tables are laid over each other key by key, arrays whole. A machine that
 // published runs alone need says so by published_runs, the name of the publication.

@@ -20,6 +20,6 @@
 // cycles.go (the ways of rings); hierarchical.go; memory.go.
 //
 // To add a collective algorithm: it is a constant in algorithm.go, a case of
-// tuner.supports, its bandwidth and latency in tuner.go, its traffic in
-// traffic.go, and its pattern in choice.go.
+// supports and its bandwidth in tuner.go, its latency in constants.go, its
+// channels in search.go, its traffic in traffic.go, and its pattern in choice.go.
 package nccl

@@ -6,7 +6,9 @@
 //
 // The values stand in scenarios/frameworks, one file for each framework, with
 // their sources. To add one, write a file there: it may stand on another and say
-// what differs, by GPU, by kind of model and by date (see Facts).
+// what differs, by GPU, by kind of model and by date: [[variant]] tables
+// whose when has fp8_gpu, fused_cross_entropy, unfused_attention, rms_norm, since or
+// until (excluded).
 //
 // Reading order: framework.go, host.go, words.go, facts.go.
 package framework

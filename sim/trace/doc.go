@@ -5,7 +5,7 @@
 // colours follow.
 //
 // To add a parallel dimension, add its entry to that table and its communicators
-// to job/groups.go; what is sent over them is said by package model.
+// to sim/job/groups.go; what is sent over them is said by package model.
 //
 // Files in reading order: trace.go (what a recording holds), dimension.go,
 // names.go, blocks.go (the allocator's blocks); chrome.go; saved.go, load.go and
