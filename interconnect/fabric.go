@@ -19,10 +19,8 @@ func (t *Topology) addFabric() {
 		count, cards = groups*c.NICs, 1
 	}
 	below := min(c.NodesPerLeaf, c.Nodes) * cards
-	l := Link{
-		Kind:     LinkFabric,
-		Capacity: float64(below) * float64(c.NICBandwidth) * c.NICEfficiency / c.Oversubscription,
-	}
+	l := Link{Kind: LinkFabric,
+		Capacity: float64(below) * float64(c.NICBandwidth) * c.NICEfficiency / c.Oversubscription}
 	first := t.Base(t.Domains())
 	for i := range count {
 		up, down := l, l

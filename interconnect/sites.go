@@ -16,10 +16,8 @@ func configSites(c *Config) (gpus, nics []site) {
 	}
 	for g := range c.GPUsPerNode {
 		socket, i := g/perSocket, g%perSocket
-		gpus = append(
-			gpus,
-			site{sw: sw.of(socket, i), upper: upper.of(socket, i), bridge: bridge.of(socket, i), socket: socket},
-		)
+		gpus = append(gpus, site{sw: sw.of(socket, i), upper: upper.of(socket, i), bridge: bridge.of(socket, i),
+			socket: socket})
 	}
 	for i := range gpus {
 		if gpus[i].upper != none {

@@ -53,7 +53,8 @@ func (c *Config) checkCounts(bad report) {
 		key string
 		n   int
 	}{
-		{"nvlinks", c.NVLinks}, {"nvlink_domain", c.NVLinkDomain}, {"island_size", c.IslandSize}, {"pcie_width", c.PCIeWidth},
+		{"nvlinks", c.NVLinks}, {"nvlink_domain", c.NVLinkDomain}, {"island_size", c.IslandSize},
+		{"pcie_width", c.PCIeWidth},
 		{"gpus_per_switch", c.GPUsPerSwitch}, {"gpus_per_upper_switch", c.GPUsPerUpperSwitch},
 		{"gpus_per_host_bridge", c.GPUsPerHostBridge}, {"sockets", c.Sockets}, {"nics", c.NICs},
 		{"nodes_per_leaf", c.NodesPerLeaf}, {"compute_capability", c.ComputeCapability},
@@ -89,7 +90,8 @@ func (c *Config) checkRates(bad report) {
 		key string
 		x   float64
 	}{
-		{"nvlink_efficiency", c.NVLinkEfficiency}, {"host_copy_efficiency", c.HostCopyEfficiency}, {"nic_efficiency", c.NICEfficiency},
+		{"nvlink_efficiency", c.NVLinkEfficiency}, {"host_copy_efficiency", c.HostCopyEfficiency},
+		{"nic_efficiency", c.NICEfficiency},
 	} {
 		if math.IsNaN(f.x) || f.x < 0 || f.x > 1 {
 			bad(f.key, "%g is no part of the line rate; write a number above 0 and up to 1", f.x)
@@ -154,15 +156,11 @@ func (c *Config) checkNVLinks(bad report) {
 	for a := range c.Topology.GPUs() {
 		for b, cell := range c.Topology.Cells[a] {
 			if cell.Type == PathNVL {
-				bad(
-					"topology",
+				bad("topology",
 					"shows %v between %s and %s, but GPUs of compute capability %.1f have no NVLink; name the GPU "+
 						"of that machine (trainsim list gpus), or take the topology of a machine with this one",
-					cell,
-					c.Topology.GPUNames[a],
-					c.Topology.GPUNames[b],
-					float64(c.ComputeCapability)/10,
-				).With("compute_capability")
+					cell, c.Topology.GPUNames[a], c.Topology.GPUNames[b],
+					float64(c.ComputeCapability)/10).With("compute_capability")
 				return
 			}
 		}
@@ -183,10 +181,9 @@ func (c *Config) checkDomain(bad report) {
 			"only NVSwitches join several nodes; write kind = \"nvswitch\"").With("kind", "gpus_per_node")
 	}
 	if c.NVLinkDomain > c.GPUsPerNode && c.NICAffinity == OffSocket {
-		bad(
-			"nic_affinity",
-			"off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared",
-		).With("nvlink_domain", "gpus_per_node")
+		bad("nic_affinity",
+			"off-socket cards in an NVLink domain of several nodes are not modelled; write rail or shared").
+			With("nvlink_domain", "gpus_per_node")
 	}
 }
 

@@ -112,10 +112,8 @@ func (p *confParser) setting(c *Conf) error {
 
 func (p *confParser) unknown(key string) error {
 	if strings.ContainsAny(key, ",:[]") {
-		return p.fail(
-			"found %s where a setting should begin; write settings as name:value, separated by commas",
-			input.Quote(key),
-		)
+		return p.fail("found %s where a setting should begin; write settings as name:value, separated by commas",
+			input.Quote(key))
 	}
 	if near := nearestKey(key); near != "" {
 		return p.fail("unknown setting %s; did you mean %q?", input.Quote(key), near)
@@ -147,8 +145,10 @@ var confKeyNames = []string{
 }
 
 var confKeys = map[string]func(*confParser, *Conf) error{
-	"max_split_size_mb":                 func(p *confParser, c *Conf) error { return p.megabytes(&c.MaxSplitSize) },
-	"max_non_split_rounding_mb":         func(p *confParser, c *Conf) error { return p.megabytes(&c.MaxNonSplitRounding) },
+	"max_split_size_mb": func(p *confParser, c *Conf) error { return p.megabytes(&c.MaxSplitSize) },
+	"max_non_split_rounding_mb": func(p *confParser, c *Conf) error {
+		return p.megabytes(&c.MaxNonSplitRounding)
+	},
 	"garbage_collection_threshold":      (*confParser).threshold,
 	"roundup_power2_divisions":          (*confParser).divisions,
 	"expandable_segments":               func(p *confParser, c *Conf) error { return p.boolean(&c.Expandable) },

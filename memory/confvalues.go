@@ -38,10 +38,8 @@ func (p *confParser) megabytes(to *int64) error {
 func (p *confParser) threshold(c *Conf) error {
 	x, err := strconv.ParseFloat(p.peek(), 64)
 	if err != nil || !(x > 0 && x < 1) {
-		return p.fail(
-			"%s is not a share of the memory limit; write a number above 0.0 and below 1.0, as in 0.8",
-			input.Quote(p.peek()),
-		)
+		return p.fail("%s is not a share of the memory limit; write a number above 0.0 and below 1.0, as in 0.8",
+			input.Quote(p.peek()))
 	}
 	p.i++
 	c.GCThreshold = x

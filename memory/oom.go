@@ -50,14 +50,9 @@ func (e *OutOfMemory) Error() string {
 		return "CUDA out of memory. Tried to allocate more than 1EB memory."
 	}
 	var b strings.Builder
-	fmt.Fprintf(
-		&b,
-		"CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is free. ",
-		FormatSize(e.Tried),
-		e.Device,
-		FormatSize(e.Total),
-		FormatSize(e.Free),
-	)
+	fmt.Fprintf(&b, "CUDA out of memory. Tried to allocate %s. GPU %d has a total capacity of %s of which %s is "+
+		"free. ",
+		FormatSize(e.Tried), e.Device, FormatSize(e.Total), FormatSize(e.Free))
 	if e.Allowed >= 0 {
 		fmt.Fprintf(&b, "%s allowed; ", FormatSize(e.Allowed))
 	}

@@ -68,12 +68,8 @@ func (d *decoder) unknown(value *node, fields []keys.Field, table *node, path, k
 	}
 	known = append(known, keys.Extra(path)...)
 	if keys.HadNoEffect(keys.Join(path, key)) {
-		d.fail(
-			value.key,
-			keys.Join(path, key),
-			"is not a key of %s any more, because nothing depended on it; leave it out",
-			tableName(path),
-		)
+		d.fail(value.key, keys.Join(path, key), "is not a key of %s any more, because nothing depended on it; leave "+
+			"it out", tableName(path))
 		return
 	}
 	hint := input.DidYouMean(key, known)

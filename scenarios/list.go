@@ -19,13 +19,8 @@ type Entry struct {
 }
 
 // listKinds gives the folder of each kind of built-in files.
-var listKinds = map[string]string{
-	"scenarios":  ".",
-	"models":     "models",
-	"gpus":       "gpus",
-	"clusters":   "clusters",
-	"frameworks": "frameworks",
-}
+var listKinds = map[string]string{"scenarios": ".", "models": "models", "gpus": "gpus", "clusters": "clusters",
+	"frameworks": "frameworks"}
 
 // ListKinds returns the kinds that [List] knows.
 func ListKinds() []string {

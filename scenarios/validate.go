@@ -65,14 +65,8 @@ func (l *loader) checkName(name string) {
 		}
 	}
 	if len(name) > MaxName {
-		l.problem(
-			"name",
-			nil,
-			"%sis %d bytes long; write one of at most %d, as folders get it",
-			whose,
-			len(name),
-			MaxName,
-		)
+		l.problem("name", nil, "%sis %d bytes long; write one of at most %d, as folders get it", whose, len(name),
+			MaxName)
 	}
 }
 

@@ -103,26 +103,16 @@ func (p *Program) check() (runs bool, err error) {
 func (p *Program) checkShape() error {
 	switch {
 	case p.Ranks < 1 || p.Chunks < 1 || p.Microbatches < 1:
-		return fmt.Errorf(
-			"schedule: %d ranks, %d chunks, %d micro-batches; each is at least 1",
-			p.Ranks,
-			p.Chunks,
-			p.Microbatches,
-		)
+		return fmt.Errorf("schedule: %d ranks, %d chunks, %d micro-batches; each is at least 1", p.Ranks, p.Chunks,
+			p.Microbatches)
 	case len(p.Lists) != p.Ranks:
 		return fmt.Errorf("schedule: %d lists for %d ranks; write one list a rank", len(p.Lists), p.Ranks)
 	case p.Placement == Bidirectional && (p.Chunks != 2 || p.Ranks%2 != 0 || p.totalMicrobatches()%2 != 0):
-		return fmt.Errorf(
-			"schedule: a bidirectional program has 2 chunks a rank, an even number of ranks and of micro-batches; got %d, %d and %d",
-			p.Chunks,
-			p.Ranks,
-			p.totalMicrobatches(),
-		)
+		return fmt.Errorf("schedule: a bidirectional program has 2 chunks a rank, an even number of ranks and of "+
+			"micro-batches; got %d, %d and %d", p.Chunks, p.Ranks, p.totalMicrobatches())
 	case p.Placement == Custom && len(p.stages) != p.Ranks*p.Chunks, p.Placement > Custom:
-		return fmt.Errorf(
-			"schedule: placement %s without a stage for each chunk; read such a program with ParseCSV",
-			p.Placement,
-		)
+		return fmt.Errorf("schedule: placement %s without a stage for each chunk; read such a program with ParseCSV",
+			p.Placement)
 	}
 	return nil
 }
@@ -159,11 +149,8 @@ func (p *Program) checkAction(w *wiring, state []uint8, rank, i int) error {
 	case a.Chunk < 0 || int(a.Chunk) >= p.Chunks:
 		return p.fault(rank, i, fmt.Sprintf("chunk %d; the rank has chunks 0 to %d", a.Chunk, p.Chunks-1))
 	case a.Microbatch < 0 || int(a.Microbatch) >= w.perPipe:
-		return p.fault(
-			rank,
-			i,
-			fmt.Sprintf("micro-batch %d; the pipe has micro-batches 0 to %d", a.Microbatch, w.perPipe-1),
-		)
+		return p.fault(rank, i, fmt.Sprintf("micro-batch %d; the pipe has micro-batches 0 to %d", a.Microbatch,
+			w.perPipe-1))
 	}
 	have := state[w.base[w.slot(rank, a)]+int(a.Microbatch)]
 	if have&marks(a.Op) != 0 {

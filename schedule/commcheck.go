@@ -44,13 +44,8 @@ func (c *stepCheck) advance(rank int) (moved bool, err error) {
 		s := c.p.steps[rank][c.position[rank]]
 		ok, reason := c.run(rank, s)
 		if reason != "" {
-			return false, &CheckError{
-				Rank:   rank,
-				Index:  c.position[rank],
-				Token:  c.p.stepToken(rank, s),
-				Reason: reason,
-				Steps:  true,
-			}
+			return false, &CheckError{Rank: rank, Index: c.position[rank], Token: c.p.stepToken(rank, s),
+				Reason: reason, Steps: true}
 		}
 		if !ok {
 			return moved, nil

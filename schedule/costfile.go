@@ -39,10 +39,8 @@ func ReadStageCosts(r io.Reader, name string) ([]StageCost, error) {
 func parseStageCost(line string) (StageCost, error) {
 	fields := strings.Split(line, ",")
 	if what := input.Separator(line); what != "" {
-		return StageCost{}, fmt.Errorf(
-			"its numbers are separated by %s; write commas between them, as in 10,12,8",
-			what,
-		)
+		return StageCost{}, fmt.Errorf("its numbers are separated by %s; write commas between them, as in 10,12,8",
+			what)
 	}
 	if len(fields) != 3 {
 		return StageCost{}, fmt.Errorf("%d numbers; write three, F,I,W, as in 10,12,8", len(fields))
@@ -51,10 +49,8 @@ func parseStageCost(line string) (StageCost, error) {
 	for i, field := range fields {
 		var err error
 		if x[i], err = strconv.ParseFloat(strings.TrimSpace(field), 64); err != nil {
-			return StageCost{}, fmt.Errorf(
-				"%s is not a number; write F,I,W, as in 10,12,8",
-				input.Quote(strings.TrimSpace(field)),
-			)
+			return StageCost{}, fmt.Errorf("%s is not a number; write F,I,W, as in 10,12,8",
+				input.Quote(strings.TrimSpace(field)))
 		}
 	}
 	return StageCost{Forward: x[0], BackwardInput: x[1], BackwardWeight: x[2]}, nil

@@ -66,11 +66,8 @@ func (c Costs) Validate(stages int) error {
 		}
 	}
 	if n := len(c.PerStage); n != 0 && n != stages {
-		return fmt.Errorf(
-			"schedule: costs of %d stages given; the program has %d stages, write one line for each",
-			n,
-			stages,
-		)
+		return fmt.Errorf("schedule: costs of %d stages given; the program has %d stages, write one line for each", n,
+			stages)
 	}
 	return nil
 }

@@ -66,13 +66,8 @@ func (req *Request) AtLeast(count string, got, low int, why string) error {
 	if got >= low {
 		return nil
 	}
-	return &CountError{
-		Kind:    req.Kind.Name,
-		Count:   count,
-		Got:     got,
-		Rule:    fmt.Sprintf("at least %d (%s)", low, why),
-		Nearest: []int{low},
-	}
+	return &CountError{Kind: req.Kind.Name, Count: count, Got: got, Rule: fmt.Sprintf("at least %d (%s)", low, why),
+		Nearest: []int{low}}
 }
 
 // check refuses counts that no schedule takes and fills in the defaults.
@@ -123,17 +118,12 @@ func (req *Request) checkChunks() error {
 func (req *Request) checkCosts() error {
 	name := req.Kind.Name
 	if req.GroupSize < 0 || req.MemoryCap < 0 || req.Batches < 0 {
-		return fmt.Errorf(
-			"schedule %s: group size, memory cap and batches are at least 0, where 0 is the schedule's default",
-			name,
-		)
+		return fmt.Errorf("schedule %s: group size, memory cap and batches are at least 0, where 0 is the "+
+			"schedule's default", name)
 	}
 	if !(req.WeightShare >= 0 && req.WeightShare <= 1) {
-		return fmt.Errorf(
-			"schedule %s: weight share %g; write a share of the activations between 0 and 1",
-			name,
-			req.WeightShare,
-		)
+		return fmt.Errorf("schedule %s: weight share %g; write a share of the activations between 0 and 1", name,
+			req.WeightShare)
 	}
 	return nil
 }
@@ -145,14 +135,12 @@ func (req *Request) checkSize() error {
 		count string
 		n     int
 	}{
-		{"virtual stages", req.VirtualStages}, {"batches", max(1, req.Batches)}, {"ranks", req.Ranks}, {"microbatches", req.Microbatches},
+		{"virtual stages", req.VirtualStages}, {"batches", max(1, req.Batches)}, {"ranks", req.Ranks},
+		{"microbatches", req.Microbatches},
 	} {
 		if c.n > room {
-			rule := fmt.Sprintf(
-				"at most %d beside the other counts, as a schedule has up to %d actions",
-				room,
-				MaxActions,
-			)
+			rule := fmt.Sprintf("at most %d beside the other counts, as a schedule has up to %d actions", room,
+				MaxActions)
 			return &CountError{Kind: req.Kind.Name, Count: c.count, Got: c.n, Rule: rule, Nearest: []int{room}}
 		}
 		room /= c.n

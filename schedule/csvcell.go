@@ -92,9 +92,8 @@ func parseAction(text string) (cell, error) {
 		}
 		return cell{kind: o.kind, op: o.op, stage: stage, microbatch: mb, text: text}, nil
 	}
-	return cell{}, errors.New(
-		"unknown operation; write stage, operation and micro-batch, with F, I, W, B, SEND_F, RECV_F, SEND_B or RECV_B, as in 3F0",
-	)
+	return cell{}, errors.New("unknown operation; write stage, operation and micro-batch, with F, I, W, B, SEND_F, " +
+		"RECV_F, SEND_B or RECV_B, as in 3F0")
 }
 
 // leadingNumber reads the decimal number that text begins with.

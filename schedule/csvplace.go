@@ -18,12 +18,8 @@ func (f *file) place() (*Program, error) {
 	if f.isBidirectional(p, stages) {
 		p.Placement = Bidirectional
 		if p.Microbatches%2 != 0 {
-			return nil, f.errorf(
-				0,
-				nil,
-				"two directions share %d micro-batches; write an even number, the first half for the direction that enters at the first row",
-				p.Microbatches,
-			)
+			return nil, f.errorf(0, nil, "two directions share %d micro-batches; write an even number, the first "+
+				"half for the direction that enters at the first row", p.Microbatches)
 		}
 		return p, nil
 	}
@@ -54,13 +50,8 @@ func (f *file) stagesOfRows() (stages [][]int, last int, err error) {
 		for i := range row {
 			c := &row[i]
 			if c.microbatch >= cells {
-				return nil, 0, f.errorf(
-					r,
-					c,
-					"micro-batch %d, but the file has only %d actions; micro-batches count from 0",
-					c.microbatch,
-					cells,
-				)
+				return nil, 0, f.errorf(r, c, "micro-batch %d, but the file has only %d actions; micro-batches "+
+					"count from 0", c.microbatch, cells)
 			}
 			last = max(last, c.microbatch)
 			if at, found := slices.BinarySearch(stages[r], c.stage); !found {
@@ -71,13 +62,8 @@ func (f *file) stagesOfRows() (stages [][]int, last int, err error) {
 			return nil, 0, f.errorf(r, nil, "no action; every rank runs at least one stage")
 		}
 		if len(stages[r]) != len(stages[0]) {
-			return nil, 0, f.errorf(
-				r,
-				nil,
-				"stages %v, while row 1 has %v; every rank holds the same number of stages",
-				stages[r],
-				stages[0],
-			)
+			return nil, 0, f.errorf(r, nil, "stages %v, while row 1 has %v; every rank holds the same number of "+
+				"stages", stages[r], stages[0])
 		}
 	}
 	return stages, last, nil
@@ -105,15 +91,8 @@ func (f *file) checkStages(p *Program, stages [][]int) error {
 		for _, s := range row {
 			switch {
 			case s >= len(owner):
-				return f.errorf(
-					r,
-					f.cellOf(r, s),
-					"stage %d; %d ranks with %d stages each have stages 0 to %d",
-					s,
-					p.Ranks,
-					p.Chunks,
-					len(owner)-1,
-				)
+				return f.errorf(r, f.cellOf(r, s), "stage %d; %d ranks with %d stages each have stages 0 to %d", s,
+					p.Ranks, p.Chunks, len(owner)-1)
 			case owner[s] != 0:
 				return f.errorf(r, f.cellOf(r, s), "stage %d is on row %d too; a stage lives on one rank", s, owner[s])
 			}

@@ -89,10 +89,8 @@ func (f *file) read(text string) error {
 		}
 	}
 	if len(f.rows) == 0 {
-		return &input.Problem{
-			File: f.name,
-			Text: "has no rows; write one row of actions a rank, as in 0F0,0F1,0B0,0B1",
-		}
+		return &input.Problem{File: f.name, Text: "has no rows; write one row of actions a rank, as in " +
+			"0F0,0F1,0B0,0B1"}
 	}
 	return nil
 }
@@ -112,12 +110,8 @@ func (f *file) readRow(record []string) error {
 			return f.errorf(len(f.rows), &cell{column: i + 1, text: text}, "%s", err)
 		}
 		if f.cells += len(cells); f.cells > MaxActions {
-			return f.errorf(
-				len(f.rows),
-				nil,
-				"more than %d actions, sends and receives up to here; write fewer micro-batches",
-				MaxActions,
-			)
+			return f.errorf(len(f.rows), nil, "more than %d actions, sends and receives up to here; write fewer "+
+				"micro-batches", MaxActions)
 		}
 		for _, c := range cells {
 			c.column = i + 1
@@ -165,13 +159,8 @@ func (f *file) action(p *Program, rank int, c *cell) (Action, error) {
 			return a, nil
 		}
 	}
-	return Action{}, f.errorf(
-		rank,
-		c,
-		"micro-batch %d runs through this rank on another stage; of the %d micro-batches the first half runs down the stages and the second half up",
-		c.microbatch,
-		p.Microbatches,
-	)
+	return Action{}, f.errorf(rank, c, "micro-batch %d runs through this rank on another stage; of the %d "+
+		"micro-batches the first half runs down the stages and the second half up", c.microbatch, p.Microbatches)
 }
 
 // locate turns a *CheckError into the row and column of the file.

@@ -42,9 +42,6 @@ func (s *System) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return fmt.Errorf(
-		"unknown system %s; write one of %s",
-		input.Quote(string(text)),
-		strings.Join(systemNames[:], ", "),
-	)
+	return fmt.Errorf("unknown system %s; write one of %s", input.Quote(string(text)),
+		strings.Join(systemNames[:], ", "))
 }

@@ -28,11 +28,8 @@ func (p *Program) LowerAs(s System) ([][]Step, error) {
 	case s == DeepSeek && (p.Kind == "dualpipe" || p.Kind == "dualpipev"):
 		lower = p.lowerDualPipe
 	default:
-		return nil, fmt.Errorf(
-			"schedule: %s does not run %s; its order of sends and receives is known for torch",
-			s,
-			p.Kind,
-		)
+		return nil, fmt.Errorf("schedule: %s does not run %s; its order of sends and receives is known for torch", s,
+			p.Kind)
 	}
 	if err := p.Check(); err != nil {
 		return nil, err

@@ -31,15 +31,8 @@ var (
 		{"KiB/s", 1 << 10}, {"MiB/s", 1 << 20}, {"GiB/s", 1 << 30}, {"TiB/s", 1 << 40},
 		{"kb/s", 1e3 / 8}, {"Kb/s", 1e3 / 8}, {"Mb/s", 1e6 / 8}, {"Gb/s", 1e9 / 8}, {"Tb/s", 1e12 / 8},
 	}
-	timeUnits = []unit{
-		{"ps", 1},
-		{"ns", 1e3},
-		{"us", 1e6},
-		{"\u00b5s", 1e6},
-		{"\u03bcs", 1e6},
-		{"ms", 1e9},
-		{"s", 1e12},
-	}
+	timeUnits = []unit{{"ps", 1}, {"ns", 1e3}, {"us", 1e6}, {"\u00b5s", 1e6}, {"\u03bcs", 1e6}, {"ms", 1e9},
+		{"s", 1e12}}
 )
 
 // split takes text apart into a number, not yet read, and the scale of one of

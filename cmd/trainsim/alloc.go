@@ -60,12 +60,8 @@ of memory tells, or else nothing runs out.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(
-		&f.confs,
-		"conf",
-		nil,
-		"`settings` in the grammar of PYTORCH_CUDA_ALLOC_CONF; may be given several times",
-	)
+	flags.StringArrayVar(&f.confs, "conf", nil, "`settings` in the grammar of PYTORCH_CUDA_ALLOC_CONF; may be given "+
+		"several times")
 	flags.StringVar(&f.capacity, "capacity", "", "`size` of what the driver can give, such as 39GiB")
 	flags.Float64Var(&f.fraction, "fraction", 0, "memory fraction, above 0 up to 1")
 	flags.IntVar(&f.device, "device", -1, "replay only the trace of this `GPU`")

@@ -58,34 +58,18 @@ others.`,
 func (c *collectiveCommand) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&c.cluster, "cluster", "", "run on the cluster preset `NAME` (trainsim list clusters)")
-	f.StringVar(
-		&c.topology,
-		"topology",
-		"",
-		"run on the node that `FILE`, the output of nvidia-smi topo -m, describes",
-	)
+	f.StringVar(&c.topology, "topology", "", "run on the node that `FILE`, the output of nvidia-smi topo -m, "+
+		"describes")
 	f.StringVar(&c.gpu, "gpu", "", "the GPU preset `NAME` of --topology's node")
 	f.IntVar(&c.ranks, "ranks", 0, "`N` GPUs take part (default: all of the nodes)")
 	f.IntVar(&c.nodes, "nodes", 0, "the cluster has `N` nodes (default: as many as the ranks need)")
-	f.StringVar(
-		&c.nicBandwidth,
-		"nic-bandwidth",
-		"",
-		"each network card has the line rate `RATE` in one direction, such as 400Gb/s (default: the cluster preset's)",
-	)
-	f.StringVar(
-		&c.sizes,
-		"sizes",
-		"1K..1G",
-		"`SIZES`: a range in powers of two (1K..1G) or of a factor (1K..1G*8), or a list (64K,1M)",
-	)
+	f.StringVar(&c.nicBandwidth, "nic-bandwidth", "", "each network card has the line rate `RATE` in one direction, "+
+		"such as 400Gb/s (default: the cluster preset's)")
+	f.StringVar(&c.sizes, "sizes", "1K..1G", "`SIZES`: a range in powers of two (1K..1G) or of a factor (1K..1G*8), "+
+		"or a list (64K,1M)")
 	f.StringArrayVar(&c.with, "with", nil, "`OP:SIZE[@RANKS]` that runs at the same time; may be given again")
-	f.StringSliceVar(
-		&c.nccl.Algo,
-		"algo",
-		nil,
-		"allow only these `ALGORITHMS` (Ring, Tree, NVLS, NVLSTree, PAT, or Hierarchical)",
-	)
+	f.StringSliceVar(&c.nccl.Algo, "algo", nil, "allow only these `ALGORITHMS` (Ring, Tree, NVLS, NVLSTree, PAT, or "+
+		"Hierarchical)")
 	f.StringSliceVar(&c.nccl.Proto, "proto", nil, "allow only these `PROTOCOLS` (LL, LL128, Simple)")
 	f.IntVar(&c.nccl.MinChannels, "min-nchannels", 0, "NCCL_MIN_NCHANNELS")
 	f.IntVar(&c.nccl.MaxChannels, "max-nchannels", 0, "NCCL_MAX_NCHANNELS")

@@ -86,13 +86,8 @@ func (s *startFlags) start() journal.Start {
 
 // shardFlag gives a command --shard.
 func shardFlag(f *pflag.FlagSet, text *string) {
-	f.StringVar(
-		text,
-		"shard",
-		"",
-		"run only part `I/N` of the points, I from 0 to N-1, into a folder of its own (see merge); "+
-			"without it taken from a Slurm array job or an indexed Kubernetes job; 0/1 is all",
-	)
+	f.StringVar(text, "shard", "", "run only part `I/N` of the points, I from 0 to N-1, into a folder of its own "+
+		"(see merge); without it taken from a Slurm array job or an indexed Kubernetes job; 0/1 is all")
 }
 
 // Environment variables that say which shard a process is.
@@ -125,13 +120,9 @@ func findShard(text string, env func(string) string) (s search.Shard, from strin
 func countedShard(variable string, env func(string) string) (search.Shard, error) {
 	s, err := search.ParseShard(env(variable) + "/" + env(shardCount))
 	if err != nil {
-		return s, usagef(
-			"%s=%q needs %s, the number of tasks, above it (it is %q); set it, or write --shard I/N (--shard 0/1 for all points)",
-			variable,
-			env(variable),
-			shardCount,
-			env(shardCount),
-		)
+		return s, usagef("%s=%q needs %s, the number of tasks, above it (it is %q); set it, or write --shard I/N "+
+			"(--shard 0/1 for all points)",
+			variable, env(variable), shardCount, env(shardCount))
 	}
 	return s, nil
 }
@@ -156,21 +147,14 @@ func slurmShard(env func(string) string) (search.Shard, error) {
 	last, step := number("SLURM_ARRAY_TASK_MAX", -1), number("SLURM_ARRAY_TASK_STEP", 1)
 	var s search.Shard
 	if id < 0 || first < 0 || last < id || step < 1 || id < first || (id-first)%step != 0 {
-		return s, usagef(
-			"the array job's %s=%q is not in a range that its other variables tell; write --shard I/N",
-			slurmTask,
-			env(slurmTask),
-		)
+		return s, usagef("the array job's %s=%q is not in a range that its other variables tell; write --shard I/N",
+			slurmTask, env(slurmTask))
 	}
 	s = search.Shard{Index: (id - first) / step, Of: (last-first)/step + 1}
 	if n := number("SLURM_ARRAY_TASK_COUNT", s.Of); n != s.Of {
-		return s, usagef(
-			"the array job has %d tasks from %d to %d, so that some are missing; submit a range such as 0-6, or set %s to the number of shards",
-			n,
-			first,
-			last,
-			shardCount,
-		)
+		return s, usagef("the array job has %d tasks from %d to %d, so that some are missing; submit a range such "+
+			"as 0-6, or set %s to the number of shards",
+			n, first, last, shardCount)
 	}
 	return s, nil
 }

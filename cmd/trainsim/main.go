@@ -52,14 +52,8 @@ func newVersionCommand(a *app) *cobra.Command {
 			if a.json {
 				return a.writeJSON(map[string]string{"trainsim_version": report.Version, "go": runtime.Version()})
 			}
-			_, err := fmt.Fprintf(
-				a.stdout,
-				"trainsim %s (%s %s/%s)\n",
-				report.Version,
-				runtime.Version(),
-				runtime.GOOS,
-				runtime.GOARCH,
-			)
+			_, err := fmt.Fprintf(a.stdout, "trainsim %s (%s %s/%s)\n", report.Version, runtime.Version(),
+				runtime.GOOS, runtime.GOARCH)
 			return err
 		},
 	}

@@ -99,14 +99,8 @@ func accountFor(ctx context.Context, cfg *job.Config, explain bool) (*memoryAcco
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", cfg.Name, err)
 	}
-	m := &memoryAccount{
-		Schema:         memorySchema,
-		Scenario:       scenarios.Resolved(cfg),
-		Fits:           true,
-		Reason:         report.MemoryReason(ranks),
-		MemoryPerStage: report.MemoryOf(ranks),
-		Fixes:          []report.Advice{},
-	}
+	m := &memoryAccount{Schema: memorySchema, Scenario: scenarios.Resolved(cfg), Fits: true,
+		Reason: report.MemoryReason(ranks), MemoryPerStage: report.MemoryOf(ranks), Fixes: []report.Advice{}}
 	for i, s := range m.MemoryPerStage {
 		m.Fits = m.Fits && s.Fits
 		if explain {
@@ -120,10 +114,8 @@ func accountFor(ctx context.Context, cfg *job.Config, explain bool) (*memoryAcco
 	}
 	if !m.Fits {
 		for _, f := range report.Fixes(ctx, cfg) {
-			m.Fixes = append(
-				m.Fixes,
-				report.Advice{Code: "out-of-memory", Severity: "error", Text: f.Text, Change: f.Change},
-			)
+			m.Fixes = append(m.Fixes, report.Advice{Code: "out-of-memory", Severity: "error", Text: f.Text,
+				Change: f.Change})
 		}
 	}
 	return m, ctx.Err()
@@ -131,22 +123,13 @@ func accountFor(ctx context.Context, cfg *job.Config, explain bool) (*memoryAcco
 
 // largest answers --max. The key of an evaluation that a scenario does not have
 // limits nothing.
-func (a *app) largest(
-	ctx context.Context,
-	cfg *job.Config,
-	scenario string,
-	sets []string,
-	key string,
-) (*search.Largest, error) {
+func (a *app) largest(ctx context.Context, cfg *job.Config, scenario string, sets []string,
+	key string) (*search.Largest, error) {
 	full := keys.Full(key)
 	if strings.HasPrefix(full, "evaluation.") && full != "evaluation.batches" && cfg.Evaluation.Batches == 0 {
-		return nil, usagef(
-			"--max %s: %s has no evaluation, so that %s changes nothing; write schedule.microbatch_size for the sequences of a training step, "+
-				"or add --set evaluation.batches=1",
-			key,
-			cfg.Name,
-			full,
-		)
+		return nil, usagef("--max %s: %s has no evaluation, so that %s changes nothing; write "+
+			"schedule.microbatch_size for the sequences of a training step, "+
+			"or add --set evaluation.batches=1", key, cfg.Name, full)
 	}
 	t, err := a.template(scenario)
 	if err != nil {
@@ -201,10 +184,9 @@ func (a *app) showMemory(cfgs []*job.Config, accounts []*memoryAccount) error {
 func writeMemory(out io.Writer, cfg *job.Config, m *memoryAccount) error {
 	fmt.Fprintf(out, "%s: memory of the fullest GPU of each stage at its peak, in GiB\n\n", cfg.Name)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(
-		w,
-		"stage\trank\tweights\tgradients\toptimizer\tactivations\ttemporaries\tcomm\tcontext\tallocated\treserved\tnvidia-smi\tcapacity\tfits\t",
-	)
+	fmt.Fprintln(w,
+		"stage\trank\tweights\tgradients\toptimizer\tactivations\ttemporaries\tcomm\tcontext\t"+
+			"allocated\treserved\tnvidia-smi\tcapacity\tfits\t")
 	for _, s := range m.MemoryPerStage {
 		fmt.Fprintf(w, "%d\t%d\t", s.Stage, s.Rank)
 		p := &s.AtPeak

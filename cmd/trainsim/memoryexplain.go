@@ -43,30 +43,12 @@ func explained(j *job.Job, s *report.StageMemory) memoryParts {
 			l.Kind == memory.Activations && l.Evaluation != s.PeakInEvaluation})
 	}
 	if n := passing; n > 0 {
-		out.Parts = append(
-			out.Parts,
-			memoryPart{
-				memory.Temporaries.String(),
-				"temporaries",
-				"at the peak, by replaying the allocations",
-				n,
-				false,
-				false,
-			},
-		)
+		out.Parts = append(out.Parts, memoryPart{memory.Temporaries.String(), "temporaries",
+			"at the peak, by replaying the allocations", n, false, false})
 	}
 	if n := s.PeakReserved - s.PeakAllocated; n > 0 {
-		out.Parts = append(
-			out.Parts,
-			memoryPart{
-				"reserved",
-				"idle in segments",
-				"peak reserved - peak allocated, by replaying the allocations",
-				n,
-				false,
-				false,
-			},
-		)
+		out.Parts = append(out.Parts, memoryPart{"reserved", "idle in segments",
+			"peak reserved - peak allocated, by replaying the allocations", n, false, false})
 	}
 	return out
 }

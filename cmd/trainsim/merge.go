@@ -96,12 +96,8 @@ func (m *mergeCommand) join(j *journal.Journal, shards *journal.Shards) error {
 	}
 	var conflict *journal.Conflict
 	if errors.As(err, &conflict) {
-		err = badInput(
-			fmt.Errorf(
-				"%w; leave out the folder that is wrong or run it again with --fresh, or write elsewhere with --out",
-				err,
-			),
-		)
+		err = badInput(fmt.Errorf("%w; leave out the folder that is wrong or run it again with --fresh, or write "+
+			"elsewhere with --out", err))
 	}
 	if e := j.Finish(); err == nil {
 		err = e
@@ -125,24 +121,15 @@ func gaps(missing []string, command, out string) error {
 	if n := len(missing) - len(shown); n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Errorf(
-		"missing: %s%s; what there is stands in %s: run the same %s with --out %s and --shard 0/1 for the rest, or the missing shards and merge again",
-		strings.Join(shown, ", "),
-		more,
-		out,
-		command,
-		out,
-	)
+	return fmt.Errorf("missing: %s%s; what there is stands in %s: run the same %s with --out %s and --shard 0/1 for "+
+		"the rest, or the missing shards and merge again",
+		strings.Join(shown, ", "), more, out, command, out)
 }
 
 // finishPlan makes the plan of all rows. The scenario of a fastest layout is
 // the one that its shard has written.
-func (m *mergeCommand) finishPlan(
-	j *journal.Journal,
-	head *journal.Header,
-	shards *journal.Shards,
-	options []chart.Options,
-) error {
+func (m *mergeCommand) finishPlan(j *journal.Journal, head *journal.Header, shards *journal.Shards,
+	options []chart.Options) error {
 	ranking := search.NewRanking(head.Top)
 	for row, err := range j.Found() {
 		if err != nil {
@@ -161,7 +148,8 @@ func (m *mergeCommand) finishPlan(
 		if err != nil {
 			return fmt.Errorf("%s: the shard's fastest layout: %w", dir, err)
 		}
-		if err := m.writeFile(filepath.Join(m.out, name), func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
+		if err := m.writeFile(filepath.Join(m.out, name),
+			func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 			return err
 		}
 	}

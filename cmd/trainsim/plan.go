@@ -64,22 +64,14 @@ layouts whose simulation failed (exit code 1).`,
 	}
 	f := cmd.Flags()
 	p.overrides.flags(cmd)
-	f.StringArrayVar(
-		&p.fix,
-		"fix",
-		nil,
-		"do not search a key but leave it at a value, as in `parallel.tp=4` (repeatable)",
-	)
+	f.StringArrayVar(&p.fix, "fix", nil, "do not search a key but leave it at a value, as in `parallel.tp=4` "+
+		"(repeatable)")
 	f.StringVar(&p.maxMemory, "max-memory", "", "let no GPU need more than `SIZE`, as in 72GiB")
 	f.IntVar(&p.minMicrobatches, "min-microbatches", 1, "the fewest micro-batches of a replica")
 	f.Int64Var(&p.batch, "global-batch", 0, "`SAMPLES` of a step (default: the scenario's)")
 	f.IntSliceVar(&p.gpus, "gpus", nil, "`COUNTS` of GPUs to search (default: the scenario's)")
-	f.StringSliceVar(
-		&p.kinds,
-		"schedules",
-		[]string{"1f1b", "interleaved"},
-		"pipeline `SCHEDULES` to search (see trainsim list schedules)",
-	)
+	f.StringSliceVar(&p.kinds, "schedules", []string{"1f1b", "interleaved"},
+		"pipeline `SCHEDULES` to search (see trainsim list schedules)")
 	f.IntVar(&p.top, "top", 10, "how many of the fastest layouts to show")
 	f.StringVarP(&p.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-plan)"+replacedNote)
 	a.jsonFlag(cmd)
@@ -117,11 +109,8 @@ func (p *planCommand) run(cmd *cobra.Command, args []string) error {
 		p.notef("left out %d layouts that cannot be: %s", r.Layouts, r.Problem)
 	}
 	if len(planner.Layouts) == 0 {
-		return usagef(
-			"no layout of %s has what is asked for: %s; fix fewer keys, or other values",
-			space.Base.Name,
-			strings.Join(append(p.fix, fmt.Sprintf("a global batch of %d", space.Batch)), ", "),
-		)
+		return usagef("no layout of %s has what is asked for: %s; fix fewer keys, or other values", space.Base.Name,
+			strings.Join(append(p.fix, fmt.Sprintf("a global batch of %d", space.Batch)), ", "))
 	}
 	dir = part.Folder(dir)
 	how := search.Options{Jobs: p.jobs, Shard: part, EveryRank: p.everyRank}
@@ -227,7 +216,8 @@ func (p *planCommand) write(dir string, plan *report.Plan, planner *search.Plann
 		cfg := planner.Layouts[best.Point].Apply(planner.Space.Base)
 		cfg.Name = nameWith(cfg.Name, strings.TrimSuffix("-"+name, ".toml"))
 		cfg.Description = "The fastest layout that trainsim plan found: " + report.LayoutLabel(best.Settings)
-		if err := p.writeFile(filepath.Join(dir, name), func(w io.Writer) error { return scenarios.Write(w, cfg) }); err != nil {
+		if err := p.writeFile(filepath.Join(dir, name),
+			func(w io.Writer) error { return scenarios.Write(w, cfg) }); err != nil {
 			return err
 		}
 		p.notef("wrote %s", filepath.Join(dir, name))
@@ -272,16 +262,9 @@ func (p *planCommand) show(plan *report.Plan, n *search.PlanCounts, j *journal.J
 	if n.Failed > 0 {
 		failed = fmt.Sprintf(", %d failed", n.Failed)
 	}
-	p.notef(
-		"%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory%s, %d simulated",
-		n.Layouts,
-		n.TooLarge,
-		n.TooSlow,
-		n.Impossible,
-		n.OutOfMemory,
-		failed,
-		n.Simulated,
-	)
+	p.notef("%d layouts: %d too large by a bound, %d too slow by a bound, %d impossible, %d out of memory%s, %d "+
+		"simulated",
+		n.Layouts, n.TooLarge, n.TooSlow, n.Impossible, n.OutOfMemory, failed, n.Simulated)
 	return p.showPlan(plan, j)
 }
 

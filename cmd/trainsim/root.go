@@ -68,19 +68,12 @@ type app struct {
 // run executes one command line and returns its exit code. Panics end as a
 // one-line internal error; TRAINSIM_DEBUG=1 adds the stack.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	a := &app{
-		stdin:    &interruptible{ctx, stdin},
-		stdout:   newResults(stdout),
-		stderr:   stderr,
-		terminal: isTerminal(stderr),
-	}
+	a := &app{stdin: &interruptible{ctx, stdin}, stdout: newResults(stdout), stderr: stderr,
+		terminal: isTerminal(stderr)}
 	defer func() {
 		if p := recover(); p != nil {
-			fmt.Fprintf(
-				stderr,
-				"trainsim: internal error: %v; please report it with the command line and its files\n",
-				p,
-			)
+			fmt.Fprintf(stderr, "trainsim: internal error: %v; please report it with the command line and its files\n",
+				p)
 			if os.Getenv("TRAINSIM_DEBUG") != "" {
 				stderr.Write(debug.Stack())
 			}

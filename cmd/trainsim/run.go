@@ -49,38 +49,21 @@ report.json and run.json (for "trainsim plot") go to trainsim-out/NAME.`,
 	}
 	f := cmd.Flags()
 	r.overrides.flags(cmd)
-	f.StringVarP(
-		&r.out,
-		"out",
-		"o",
-		"",
-		"write files to `DIR` (default trainsim-out/NAME); DIR/NAME of several scenarios"+replacedNote,
-	)
+	f.StringVarP(&r.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME); DIR/NAME of several "+
+		"scenarios"+replacedNote)
 	a.jsonFlag(cmd)
 	r.figures.registerAll(f)
-	f.StringVar(
-		&r.review,
-		"report",
-		"",
-		"write a folder for a design review to `DIR`: README.md, figures, the resolved scenario",
-	)
+	f.StringVar(&r.review, "report", "", "write a folder for a design review to `DIR`: README.md, figures, the "+
+		"resolved scenario")
 	f.StringVar(&r.trace, "trace", "", "write a Chrome/Perfetto trace to `FILE`, gzipped if it ends in .gz")
-	f.StringVar(
-		&r.snapshot,
-		"snapshot",
-		"",
-		"write the fullest GPU's allocations as a `FILE` for pytorch.org/memory_viz",
-	)
+	f.StringVar(&r.snapshot, "snapshot", "", "write the fullest GPU's allocations as a `FILE` for "+
+		"pytorch.org/memory_viz")
 	f.BoolVarP(&r.verbose, "verbose", "v", false, "every stage, link and collective in the text report")
 	f.BoolVar(&r.timing, "timing", false, "put the simulation's own wall-clock time into the report")
 	f.BoolVar(&r.printed, "print-scenario", false, "print the scenario with every default written out, and stop")
 	f.BoolVar(&r.check, "check", false, "check the run's invariants (nothing overlaps, times add up)")
-	f.BoolVar(
-		&r.fold,
-		"fold",
-		false,
-		"simulate once what cannot differ, such as data-parallel replicas on equal links",
-	)
+	f.BoolVar(&r.fold, "fold", false, "simulate once what cannot differ, such as data-parallel replicas on equal "+
+		"links")
 	f.BoolVar(&r.noFold, "no-fold", false, "simulate every rank; the default up to 256 ranks")
 	cmd.MarkFlagsMutuallyExclusive("fold", "no-fold")
 	f.Uint64Var(&r.maxEvents, "max-events", 0, "give up after `N` events; 0 is no limit")
@@ -198,7 +181,8 @@ func (r *runCommand) show(cfg *job.Config, run *report.Run, index int) error {
 	if index > 0 {
 		fmt.Fprintln(r.stdout)
 	}
-	if err := text.Report(r.stdout, run.Report, text.Options{Title: cfg.Name, Headline: headline(cfg), Verbose: r.verbose}); err != nil {
+	if err := text.Report(r.stdout, run.Report, text.Options{Title: cfg.Name, Headline: headline(cfg),
+		Verbose: r.verbose}); err != nil {
 		return err
 	}
 	return r.stdout.Flush()
@@ -212,19 +196,11 @@ func verdict(cfgs []*job.Config, reports []*report.Report) error {
 			lines = append(lines, cfgs[i].Name+": "+*rep.Deadlock)
 		}
 		if o := rep.OOM; o != nil && o.Allowed > 0 {
-			lines = append(
-				lines,
-				fmt.Sprintf(
-					"%s: out of memory on rank %d (stage %d) in %s: it needs %s",
-					cfgs[i].Name,
-					o.Rank,
-					o.Stage,
-					o.Action,
-					o.Needs(),
-				),
-			)
+			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: it needs %s",
+				cfgs[i].Name, o.Rank, o.Stage, o.Action, o.Needs()))
 		} else if o != nil {
-			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: %.1f GiB needed, %.1f GiB there",
+			lines = append(lines, fmt.Sprintf("%s: out of memory on rank %d (stage %d) in %s: %.1f GiB needed, %.1f "+
+				"GiB there",
 				cfgs[i].Name, o.Rank, o.Stage, o.Action, gib(o.Needed), gib(o.Capacity)))
 		}
 	}

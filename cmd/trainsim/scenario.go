@@ -71,12 +71,8 @@ func (a *app) loadAll(names, sets []string) ([]*job.Config, error) {
 			return nil, err
 		}
 		if other, dup := taken[cfg.Name]; dup {
-			return nil, usagef(
-				"%s and %s are both named %q and would write to one folder; give one of them another name",
-				other,
-				name,
-				cfg.Name,
-			)
+			return nil, usagef("%s and %s are both named %q and would write to one folder; give one of them another "+
+				"name", other, name, cfg.Name)
 		}
 		taken[cfg.Name] = name
 		out = append(out, cfg)
@@ -119,13 +115,8 @@ func headline(c *job.Config) string {
 	if p.PP > 1 {
 		fmt.Fprintf(&b, ", %s", c.Schedule.Kind)
 	}
-	fmt.Fprintf(
-		&b,
-		", %d micro-batches of %d x %d tokens",
-		c.Schedule.Microbatches,
-		c.Schedule.MicrobatchSize,
-		c.Model.Tokens(),
-	)
+	fmt.Fprintf(&b, ", %d micro-batches of %d x %d tokens", c.Schedule.Microbatches, c.Schedule.MicrobatchSize,
+		c.Model.Tokens())
 	return b.String()
 }
 

@@ -80,51 +80,23 @@ func (f *scheduleFlags) register(cmd *cobra.Command) {
 	flags.IntVar(&o.Ranks, "pp", 4, "pipeline ranks")
 	flags.IntVarP(&o.Microbatches, "microbatches", "m", 8, "micro-batches of a step, both directions together")
 	flags.IntVar(&o.VirtualStages, "virtual-stages", 0, "model chunks a rank (default: the schedule's own)")
-	flags.Float64SliceVar(
-		&f.cost,
-		"cost",
-		[]float64{1, 1, 1},
-		"`F,I,W`: forward, input-gradient and weight-gradient time of a chunk",
-	)
+	flags.Float64SliceVar(&f.cost, "cost", []float64{1, 1, 1}, "`F,I,W`: forward, input-gradient and "+
+		"weight-gradient time of a chunk")
 	flags.StringVar(&f.costFile, "cost-file", "", "read F,I,W of each stage from `FILE`, a line a stage")
-	flags.Float64Var(
-		&o.Costs.Latency,
-		"latency",
-		0,
-		"time from an action's end to its output's arrival on another rank",
-	)
-	flags.Float64Var(
-		&o.Costs.Pair,
-		"pair",
-		0,
-		"time of an overlapped forward-backward pair (default: the sum of its halves)",
-	)
-	flags.IntVar(
-		&o.GroupSize,
-		"group",
-		0,
-		"micro-batches through one chunk before the next (default: as the system chooses)",
-	)
-	flags.IntVar(
-		&o.MemoryCap,
-		"memory-cap",
-		0,
-		"most live chunk activations a rank, for zb-auto and v-adaptive (default 2p)",
-	)
+	flags.Float64Var(&o.Costs.Latency, "latency", 0, "time from an action's end to its output's arrival on another "+
+		"rank")
+	flags.Float64Var(&o.Costs.Pair, "pair", 0, "time of an overlapped forward-backward pair (default: the sum of "+
+		"its halves)")
+	flags.IntVar(&o.GroupSize, "group", 0, "micro-batches through one chunk before the next (default: as the system "+
+		"chooses)")
+	flags.IntVar(&o.MemoryCap, "memory-cap", 0, "most live chunk activations a rank, for zb-auto and v-adaptive "+
+		"(default 2p)")
 	flags.Float64Var(&o.WeightShare, "weight-share", 1, "share of an activation that W still needs, for zb-auto's cap")
 	flags.IntVar(&o.Batches, "batches", 0, "batches in a row, for pipedream-2bw (default 2)")
-	flags.StringVar(
-		&f.system,
-		"system",
-		"any",
-		"hold the counts to the checks of `SYSTEM`: any, torch, megatron, deepspeed, deepseek",
-	)
-	flags.StringVar(
-		&f.format,
-		"format",
-		"text",
-		"`FORMAT`: "+strings.Join(append(slices.Clone(scheduleFormats), chart.Formats...), ", "),
-	)
+	flags.StringVar(&f.system, "system", "any", "hold the counts to the checks of `SYSTEM`: any, torch, megatron, "+
+		"deepspeed, deepseek")
+	flags.StringVar(&f.format, "format", "text", "`FORMAT`: "+strings.Join(append(slices.Clone(scheduleFormats),
+		chart.Formats...), ", "))
 	flags.StringVarP(&f.out, "out", "o", "", "write to `FILE` (default: stdout, and KIND.png for figures)")
 	flags.IntVar(&f.width, "width", 0, "columns of the Gantt chart (default: the terminal's)")
 	flags.StringVar(&f.color, "color", "auto", "colour the Gantt chart: auto, always, never")
@@ -152,11 +124,8 @@ func (f *scheduleFlags) resolve(a *app) error {
 	if len(f.cost) != 3 {
 		return usagef("--cost has %d numbers; write three, F,I,W, as in 10,12,8", len(f.cost))
 	}
-	f.options.Costs.StageCost = schedule.StageCost{
-		Forward:        f.cost[0],
-		BackwardInput:  f.cost[1],
-		BackwardWeight: f.cost[2],
-	}
+	f.options.Costs.StageCost = schedule.StageCost{Forward: f.cost[0], BackwardInput: f.cost[1],
+		BackwardWeight: f.cost[2]}
 	if f.costFile == "" {
 		return nil
 	}
@@ -171,16 +140,8 @@ func (f *scheduleFlags) resolve(a *app) error {
 }
 
 // countFlags are the flags that a schedule read from a file has no use for.
-var countFlags = []string{
-	"pp",
-	"microbatches",
-	"virtual-stages",
-	"group",
-	"memory-cap",
-	"weight-share",
-	"batches",
-	"system",
-}
+var countFlags = []string{"pp", "microbatches", "virtual-stages", "group", "memory-cap", "weight-share", "batches",
+	"system"}
 
 // countFlag names the flag of each count that a schedule can refuse.
 var countFlag = map[string]string{

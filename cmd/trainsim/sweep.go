@@ -42,13 +42,14 @@ func newSweepCommand(a *app) *cobra.Command {
 		Long: `sweep simulates the product of the values of each --vary: every point is a full
 simulation, several at a time. VALUES are separated by commas; 2..8 counts from
 2 to 8, 4..32+4 by steps of 4, 2..64*2 doubles. What cannot run (invalid, out of
-memory, deadlock, a simulation that fails) is a row with its reason. When the layout or the number of GPUs
-varies, parallel.dp follows from the rest.
+memory, deadlock, a simulation that fails) is a row with its reason. When the
+layout or the number of GPUs varies, parallel.dp follows from the rest.
 
 Results are written to sweep.jsonl as they come, each line with a checksum. After
 an interruption or a crash the same command goes on where it stopped, and lines
 that were changed are not believed; --fresh starts over, --retry-failed simulates
-again what failed (exit code 1). At the end there are sweep.csv, sweep.json and sweep.png, the same whatever --jobs is.`,
+again what failed (exit code 1). At the end there are sweep.csv, sweep.json and
+sweep.png, the same whatever --jobs is.`,
 		Example: `  trainsim sweep 70b-tp4-pp2 --vary schedule.microbatches=2..64*2 --keep global_batch
   trainsim sweep my.toml --vary parallel.pp=2,4 --vary schedule.microbatches=4..32*2
   trainsim sweep my.toml --vary parallel.tp=1,2,4 --vary schedule.microbatch_size=1,2,4 --zip
@@ -58,18 +59,10 @@ again what failed (exit code 1). At the end there are sweep.csv, sweep.json and 
 	}
 	f := cmd.Flags()
 	s.overrides.flags(cmd)
-	f.StringArrayVar(
-		&s.vary,
-		"vary",
-		nil,
-		"give a key several values, as in `schedule.microbatches=2..64*2` (repeatable)",
-	)
-	f.StringVar(
-		&s.zip,
-		"zip",
-		"",
-		"let the keys in this `LIST`, without one all keys, advance together instead of multiplying",
-	)
+	f.StringArrayVar(&s.vary, "vary", nil, "give a key several values, as in `schedule.microbatches=2..64*2` "+
+		"(repeatable)")
+	f.StringVar(&s.zip, "zip", "", "let the keys in this `LIST`, without one all keys, advance together instead of "+
+		"multiplying")
 	f.Lookup("zip").NoOptDefVal = zipAll
 	f.StringVar(&s.keep, "keep", "", "keep `global_batch` as the scenario has it: other micro-batches follow")
 	f.StringVarP(&s.out, "out", "o", "", "write files to `DIR` (default trainsim-out/NAME-sweep)"+replacedNote)
@@ -134,12 +127,8 @@ func (s *sweepCommand) fill(ctx context.Context, j *journal.Journal, grid *searc
 		err = e
 	}
 	if ctx.Err() != nil {
-		s.notef(
-			"%d of %d results are in %s; the same command goes on from there",
-			j.Kept(),
-			how.Shard.Count(grid.Len()),
-			j.Path(),
-		)
+		s.notef("%d of %d results are in %s; the same command goes on from there", j.Kept(),
+			how.Shard.Count(grid.Len()), j.Path())
 	}
 	return err
 }
@@ -210,11 +199,8 @@ func (s *sweepCommand) finish(doc *report.SweepDoc, dir string, part search.Shar
 func sweepVerdict(s *report.SweepSummary, part search.Shard) error {
 	switch {
 	case s.Counts[report.OutcomeFailed] > 0:
-		return fmt.Errorf(
-			"%d of %d points failed; --retry-failed simulates them again",
-			s.Counts[report.OutcomeFailed],
-			s.Points,
-		)
+		return fmt.Errorf("%d of %d points failed; --retry-failed simulates them again",
+			s.Counts[report.OutcomeFailed], s.Points)
 	case s.Counts[report.OutcomeOK] > 0 || !part.Whole():
 		return nil
 	case s.Counts[report.OutcomeInvalid] == s.Points:

@@ -136,11 +136,8 @@ func (c *shape) netGraph() (int, float64) {
 		// More cards than a graph has channels: as many channels as the inside
 		// has room for, each over a card of its own.
 		wired := slices.IndexFunc(speeds, func(s float64) bool { return s <= wire })
-		return speedGraph(
-			speeds[max(wired, 0):],
-			inside,
-			func(s float64) int { return min(cards, int(inside/s+1e-9)) },
-		)
+		return speedGraph(speeds[max(wired, 0):], inside,
+			func(s float64) int { return min(cards, int(inside/s+1e-9)) })
 	}
 	for _, s := range speeds {
 		if s <= wire && s*float64(cards) <= inside {

@@ -75,8 +75,9 @@ const maxChannels = 64
 // p2pLevels gives the farthest path type of a level's name or number. NCCL
 // calls both of nvidia-smi's PHB and NODE "PHB".
 var p2pLevels = map[string]interconnect.PathType{
-	"LOC": interconnect.PathSelf, "NVL": interconnect.PathNVL, "NVB": interconnect.PathNVB, "PIX": interconnect.PathPIX,
-	"PXB": interconnect.PathPXB, "PHB": interconnect.PathNODE, "NODE": interconnect.PathNODE, "SYS": interconnect.PathSYS,
+	"LOC": interconnect.PathSelf, "NVL": interconnect.PathNVL, "NVB": interconnect.PathNVB,
+	"PIX": interconnect.PathPIX, "PXB": interconnect.PathPXB, "PHB": interconnect.PathNODE,
+	"NODE": interconnect.PathNODE, "SYS": interconnect.PathSYS,
 	"0": interconnect.PathSelf, "1": interconnect.PathPIX, "2": interconnect.PathPXB, "3": interconnect.PathNODE,
 	"4": interconnect.PathSYS, "5": interconnect.PathSYS,
 }

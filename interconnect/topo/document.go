@@ -25,14 +25,8 @@ type SlowestHop struct {
 
 // Document returns the survey of a table.
 func (s *Survey) Document(m *interconnect.Matrix) Document {
-	d := Document{
-		GPUs:    m.GPUs(),
-		NICs:    m.NICs(),
-		Links:   [][3]string{},
-		Islands: s.Islands,
-		Ring:    s.Ring,
-		Groups:  s.Groups,
-	}
+	d := Document{GPUs: m.GPUs(), NICs: m.NICs(), Links: [][3]string{}, Islands: s.Islands, Ring: s.Ring,
+		Groups: s.Groups}
 	names := m.Names()
 	for i := range names {
 		for j := i + 1; j < len(names); j++ {

@@ -62,12 +62,10 @@ func Parse(r io.Reader) (*interconnect.Matrix, error) {
 func foreign(text []byte) error {
 	for i, line := range bytes.Split(text, []byte("\n")) {
 		if amdTool.Match(line) {
-			return &input.Problem{
-				Line: i + 1,
+			return &input.Problem{Line: i + 1,
 				Text: "this is the output of AMD's rocm-smi, which says other things; " +
 					"describe the machine by the keys of [cluster] (kind, nvlinks, nvlink_bandwidth and so on), " +
-					"or give the output of nvidia-smi topo -m",
-			}
+					"or give the output of nvidia-smi topo -m"}
 		}
 	}
 	return nil

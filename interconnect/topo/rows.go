@@ -186,10 +186,8 @@ func (p *parser) matrix() (*interconnect.Matrix, error) {
 	for a := range m.Cells {
 		for b := range a {
 			if problem := p.mismatch(m.Cells[a][b], m.Cells[b][a], a); problem != "" {
-				return nil, &input.Problem{
-					Line: p.got[a].line,
-					Text: fmt.Sprintf("%s to %s is %v, %s", p.names[a], p.names[b], m.Cells[a][b], problem),
-				}
+				return nil, &input.Problem{Line: p.got[a].line, Text: fmt.Sprintf("%s to %s is %v, %s", p.names[a],
+					p.names[b], m.Cells[a][b], problem)}
 			}
 		}
 	}

@@ -47,14 +47,8 @@ func checkTraces(s *memory.Snapshot) error {
 		for i := range trace {
 			e := &trace[i]
 			if e.Size < 0 || e.Action != memory.ActionOOM && !inRange(e.Addr, e.Size) {
-				return fmt.Errorf(
-					"device %d, trace entry %d: %s of %d bytes at 0x%x is not possible",
-					d,
-					i,
-					e.Action,
-					e.Size,
-					uint64(e.Addr),
-				)
+				return fmt.Errorf("device %d, trace entry %d: %s of %d bytes at 0x%x is not possible", d, i, e.Action,
+					e.Size, uint64(e.Addr))
 			}
 		}
 	}
@@ -82,13 +76,8 @@ func checkSegment(s *memory.Segment) error {
 			b.Addr = at
 		}
 		if b.Size <= 0 || b.Addr != at || b.Size > s.Addr+s.Size-at {
-			return fmt.Errorf(
-				"block %d of %d bytes at 0x%x does not continue the segment at 0x%x",
-				i,
-				b.Size,
-				uint64(b.Addr),
-				at,
-			)
+			return fmt.Errorf("block %d of %d bytes at 0x%x does not continue the segment at 0x%x", i, b.Size,
+				uint64(b.Addr), at)
 		}
 		if b.Requested <= 0 && b.State != memory.Inactive || b.Requested > b.Size {
 			b.Requested = b.Size

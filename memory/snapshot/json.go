@@ -59,14 +59,8 @@ func (e *jsonEntry) entry() memory.TraceEntry {
 	if !e.Addr.set {
 		addr = e.DeviceFree.n
 	}
-	return memory.TraceEntry{
-		Addr:   addr,
-		Size:   e.Size.n,
-		Stream: e.Stream.n,
-		Time:   e.Time.n,
-		Action: e.Action,
-		Kind:   memory.Unknown,
-	}
+	return memory.TraceEntry{Addr: addr, Size: e.Size.n, Stream: e.Stream.n, Time: e.Time.n, Action: e.Action,
+		Kind: memory.Unknown}
 }
 
 type jsonBlock struct {

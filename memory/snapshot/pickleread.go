@@ -143,10 +143,8 @@ func (p *pickleReader) argument(in *pickleInstr) error {
 		return p.textual(in)
 	}
 	if name, ok := pickleCode[in.op]; ok {
-		return p.fail(
-			"%s would run Python code; a memory snapshot is made of plain values only, so nothing of this file was used",
-			name,
-		)
+		return p.fail("%s would run Python code; a memory snapshot is made of plain values only, so nothing of this "+
+			"file was used", name)
 	}
 	return p.fail("unknown instruction 0x%02x; this is not a pickle, or a damaged one", in.op)
 }

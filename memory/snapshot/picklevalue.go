@@ -75,8 +75,8 @@ const (
 var wordNames = func() []string {
 	names := []string{
 		"segments", "device_traces", "allocator_settings", "device", "address", "total_size", "stream", "segment_type",
-		"segment_pool_id", "is_expandable", "blocks", "size", "requested_size", "state", "action", "addr", "device_free",
-		"time_us", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments",
+		"segment_pool_id", "is_expandable", "blocks", "size", "requested_size", "state", "action", "addr",
+		"device_free", "time_us", "PYTORCH_CUDA_ALLOC_CONF", "expandable_segments",
 		"small", "inactive", "active_allocated", "active_pending_free", "active_awaiting_free", "free",
 	}
 	for action := memory.ActionAlloc; action <= memory.ActionOther; action++ {
@@ -150,13 +150,8 @@ func (d *dictNode) entry() (memory.TraceEntry, bool) {
 		addr, hasAddr = d.integer(wDeviceFree)
 	}
 	_, hasAction := d.get(wAction)
-	e := memory.TraceEntry{
-		Addr:   addr,
-		Size:   size,
-		Stream: d.number(wStream),
-		Time:   d.number(wTime),
-		Kind:   memory.Unknown,
-	}
+	e := memory.TraceEntry{Addr: addr, Size: size, Stream: d.number(wStream), Time: d.number(wTime),
+		Kind: memory.Unknown}
 	e.Action.UnmarshalText([]byte(d.text(wAction)))
 	return e, hasSize && hasAddr && hasAction
 }

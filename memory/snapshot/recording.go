@@ -98,9 +98,8 @@ func readFile(r io.ReadSeeker) (*memory.Snapshot, []script, error) {
 		return nil, nil, errors.New("this is a zip archive, as torch.save writes; " +
 			"write the snapshot with torch.cuda.memory._dump_snapshot")
 	case strings.IndexByte("\x80]}(c", head[0]) < 0: // no pickle of a container begins otherwise
-		return nil, nil, errors.New(
-			"this is neither a pickle nor JSON; write a snapshot with torch.cuda.memory._dump_snapshot",
-		)
+		return nil, nil, errors.New("this is neither a pickle nor JSON; write a snapshot with " +
+			"torch.cuda.memory._dump_snapshot")
 	}
 	s, err := readPickle(r)
 	return s, nil, err

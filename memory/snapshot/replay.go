@@ -132,9 +132,8 @@ func (r *Recording) player(o Options) (*player, error) {
 	if capacity == 0 && total == 0 {
 		capacity = unlimited
 	}
-	a := memory.New(
-		memory.Config{Capacity: capacity, Total: total, Conf: conf, Device: r.Device, KeepPeak: true, Trace: o.Trace},
-	)
+	a := memory.New(memory.Config{Capacity: capacity, Total: total, Conf: conf, Device: r.Device, KeepPeak: true,
+		Trace: o.Trace})
 	return &player{r: r, a: a, out: out, traced: o.Trace, held: map[int64]holding{}}, a.SetFraction(fraction)
 }
 

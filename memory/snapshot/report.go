@@ -94,17 +94,16 @@ func (c Comparison) report() recordingReport {
 func newReplayReport(run *Replay, asRecorded bool) replayReport {
 	s := &run.Stats
 	out := replayReport{
-		Conf: run.Conf.String(), Recorded: asRecorded, Capacity: run.Capacity, Allocations: run.Allocs, Unmatched: run.Unmatched,
-		PeakAllocated: s.AllocatedBytes.All.Peak, PeakReserved: s.ReservedBytes.All.Peak, MaxCached: run.MaxCached,
+		Conf: run.Conf.String(), Recorded: asRecorded, Capacity: run.Capacity, Allocations: run.Allocs,
+		Unmatched: run.Unmatched, MaxCached: run.MaxCached,
+		PeakAllocated: s.AllocatedBytes.All.Peak, PeakReserved: s.ReservedBytes.All.Peak,
 		AtPeak: newUsageReport(run.Peak), AtEnd: newUsageReport(run.Final),
 		Retries: s.NumAllocRetries, DeviceAllocs: s.NumDeviceAlloc, DeviceFrees: s.NumDeviceFree,
 		OOMs: run.OOMCount, AvoidedOOMs: run.AvoidedOOMs, FirstOOMs: []oomReport{},
 	}
 	for _, o := range run.OOMs {
-		out.FirstOOMs = append(
-			out.FirstOOMs,
-			oomReport{o.Entry, o.Err.Requested, o.Err.Free, o.Err.Unallocated, o.Err.Error()},
-		)
+		out.FirstOOMs = append(out.FirstOOMs, oomReport{o.Entry, o.Err.Requested, o.Err.Free, o.Err.Unallocated,
+			o.Err.Error()})
 	}
 	if share, ok := fidelity(run); ok && asRecorded {
 		out.SameReserved, out.ReservedMargin = &share, &run.Recorded.MaxDifference

@@ -110,8 +110,7 @@ func undo(e *memory.TraceEntry, held map[int64]heldBlock, ranges *rangeMap) {
 		ranges.remove(e.Addr, e.Size)
 	case memory.ActionSegmentFree, memory.ActionSegmentUnmap:
 		expandable := e.Action == memory.ActionSegmentUnmap
-		ranges.add(
-			memory.Segment{Addr: e.Addr, Size: e.Size, Stream: e.Stream, Small: e.SmallPool(), Expandable: expandable},
-		)
+		ranges.add(memory.Segment{Addr: e.Addr, Size: e.Size, Stream: e.Stream, Small: e.SmallPool(),
+			Expandable: expandable})
 	}
 }

@@ -73,10 +73,8 @@ func (o *op) UnmarshalJSON(text []byte) error {
 	}
 	form, ok := opForms[name]
 	if !ok {
-		return fmt.Errorf(
-			"unknown operation %s; the operations are a, ap, f, r, s, e, rp, c and fr",
-			input.Quote(name),
-		)
+		return fmt.Errorf("unknown operation %s; the operations are a, ap, f, r, s, e, rp, c and fr",
+			input.Quote(name))
 	}
 	if len(parts)-1 != form.args {
 		return fmt.Errorf("operation %q has %d arguments; it takes %d", name, len(parts)-1, form.args)
@@ -114,20 +112,12 @@ func (s *script) recording(index int) (*Recording, error) {
 		r.fraction = *s.Fraction
 	}
 	if s.Total < 0 || s.Overhead < 0 || s.Overhead > s.Total || !(r.fraction >= 0 && r.fraction <= 1) {
-		return nil, fmt.Errorf(
-			"record %s: total %d, overhead %d, fraction %g are not possible",
-			input.Quote(s.Name),
-			s.Total,
-			s.Overhead,
-			r.fraction,
-		)
+		return nil, fmt.Errorf("record %s: total %d, overhead %d, fraction %g are not possible", input.Quote(s.Name),
+			s.Total, s.Overhead, r.fraction)
 	}
 	if s.Total > unlimited {
-		return nil, fmt.Errorf(
-			"record %s: a device of %d bytes; at most 16 TiB are simulated",
-			input.Quote(s.Name),
-			s.Total,
-		)
+		return nil, fmt.Errorf("record %s: a device of %d bytes; at most 16 TiB are simulated", input.Quote(s.Name),
+			s.Total)
 	}
 	for i := range s.Ops {
 		if err := s.Ops[i].check(); err != nil {

@@ -60,14 +60,9 @@ func summarise(out io.Writer, list []Comparison) error {
 // table writes one recording as a table with a column for each replay.
 func (c Comparison) table(out io.Writer) error {
 	first := c.Replays[0]
-	fmt.Fprintf(
-		out,
-		"%s: %s, %s, %s allocated at the start",
-		c.Recording.Name,
-		counted(first.Entries, "entry", "entries"),
-		counted(first.Allocs, "allocation", "allocations"),
-		memory.FormatSize(first.StartAllocated),
-	)
+	fmt.Fprintf(out, "%s: %s, %s, %s allocated at the start", c.Recording.Name,
+		counted(first.Entries, "entry", "entries"), counted(first.Allocs, "allocation", "allocations"),
+		memory.FormatSize(first.StartAllocated))
 	if first.Capacity > 0 {
 		fmt.Fprintf(out, ", capacity %s", memory.FormatSize(first.Capacity))
 	}
@@ -110,43 +105,22 @@ type row struct {
 }
 
 var replayRows = []row{
-	{
-		"peak allocated",
-		"peak allocated",
-		func(r *Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Peak) },
-	},
-	{
-		"peak reserved",
-		"peak reserved",
-		func(r *Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Peak) },
-	},
+	{"peak allocated", "peak allocated",
+		func(r *Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Peak) }},
+	{"peak reserved", "peak reserved",
+		func(r *Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Peak) }},
 	{"most reserved beyond use", "", func(r *Replay) string { return memory.FormatSize(r.MaxCached) }},
-	{
-		"at the peak: reserved",
-		"",
-		func(r *Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).Reserved) },
-	},
-	{
-		"  of it not allocated",
-		"not allocated at the peak",
-		func(r *Replay) string { return percent(memory.UsageOf(r.Peak).Fragmentation()) },
-	},
-	{
-		"  largest idle piece",
-		"",
-		func(r *Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).LargestIdle) },
-	},
-	{
-		"at the end: allocated",
-		"",
-		func(r *Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Current) },
-	},
+	{"at the peak: reserved", "",
+		func(r *Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).Reserved) }},
+	{"  of it not allocated", "not allocated at the peak",
+		func(r *Replay) string { return percent(memory.UsageOf(r.Peak).Fragmentation()) }},
+	{"  largest idle piece", "",
+		func(r *Replay) string { return memory.FormatSize(memory.UsageOf(r.Peak).LargestIdle) }},
+	{"at the end: allocated", "",
+		func(r *Replay) string { return memory.FormatSize(r.Stats.AllocatedBytes.All.Current) }},
 	{"  reserved", "", func(r *Replay) string { return memory.FormatSize(r.Stats.ReservedBytes.All.Current) }},
-	{
-		"  empty_cache would free",
-		"",
-		func(r *Replay) string { return memory.FormatSize(memory.UsageOf(r.Final).Releasable) },
-	},
+	{"  empty_cache would free", "",
+		func(r *Replay) string { return memory.FormatSize(memory.UsageOf(r.Final).Releasable) }},
 	{"cache flushes and retries", "retries", func(r *Replay) string { return fmt.Sprint(r.Stats.NumAllocRetries) }},
 	{"driver allocations", "", func(r *Replay) string { return fmt.Sprint(r.Stats.NumDeviceAlloc) }},
 	{"driver frees", "", func(r *Replay) string { return fmt.Sprint(r.Stats.NumDeviceFree) }},
@@ -169,12 +143,8 @@ func (c Comparison) legend(out io.Writer) {
 			fmt.Fprintf(out, "  and %d more\n", n)
 		}
 		if run.AvoidedOOMs > 0 {
-			fmt.Fprintf(
-				out,
-				"  %s that failed in the recording %s\n",
-				counted(run.AvoidedOOMs, "allocation", "allocations"),
-				oneOr(run.AvoidedOOMs, "fits", "fit"),
-			)
+			fmt.Fprintf(out, "  %s that failed in the recording %s\n",
+				counted(run.AvoidedOOMs, "allocation", "allocations"), oneOr(run.AvoidedOOMs, "fits", "fit"))
 		}
 		if run.Conf.Backend != "native" {
 			fmt.Fprintf(out, "  backend:%s is not modelled; this is the native allocator\n", run.Conf.Backend)
@@ -182,12 +152,9 @@ func (c Comparison) legend(out io.Writer) {
 	}
 	first := c.Replays[0]
 	if share, ok := fidelity(first); ok {
-		fmt.Fprintf(
-			out,
-			"The recording had reserved %s at its peak; the replay as recorded reserves the same after %s.\n",
-			memory.FormatSize(first.Recorded.PeakReserved),
-			agreement(share, first.Recorded.MaxDifference),
-		)
+		fmt.Fprintf(out, "The recording had reserved %s at its peak; the replay as recorded reserves the same after "+
+			"%s.\n",
+			memory.FormatSize(first.Recorded.PeakReserved), agreement(share, first.Recorded.MaxDifference))
 	}
 	if first.Unmatched > 0 {
 		fmt.Fprintf(out, "%s the rest of the recording and %s passed over.\n",
@@ -203,11 +170,8 @@ func agreement(share float64, difference int64) string {
 	if difference == 0 {
 		return "every allocation"
 	}
-	return fmt.Sprintf(
-		"%s of the allocations and is never off by more than %s",
-		percent(share),
-		memory.FormatSize(difference),
-	)
+	return fmt.Sprintf("%s of the allocations and is never off by more than %s", percent(share),
+		memory.FormatSize(difference))
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }

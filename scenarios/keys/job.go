@@ -226,7 +226,8 @@ var trainingKeys = []Key{
 			"fused where Megatron-Core runs on Blackwell or newer, and plain outside Megatron."},
 	{Path: "training.loss_metrics", Unit: "metrics", Derived: "framework.loss_metrics", Max: 16,
 		Text: "Training metrics that compute " +
-			"the cross-entropy once more on the logits, in fp32, behind each micro-batch's backward: Composer has two " +
+			"the cross-entropy once more on the logits, in fp32, behind each micro-batch's backward: Composer has " +
+			"two " +
 			"by default, cross-entropy and perplexity."},
 	{Path: "training.dropout", Unit: boolean, Default: "false",
 		Text: "Dropout after attention and feed-forward block, with its masks in memory."},

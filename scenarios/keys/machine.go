@@ -91,7 +91,8 @@ var gpuKeys = []Key{
 	{Path: "gpu.name", Derived: "the preset's name", Text: "Name of the device in reports."},
 	{Path: "gpu.description", Derived: "the preset's", Text: "One line that says what the device is."},
 	{Path: "gpu.architecture", Derived: "the preset's",
-		Text: "NVIDIA's name of the chip's generation, as in \"hopper\". It informs only; compute_capability decides."},
+		Text: "NVIDIA's name of the chip's generation, as in \"hopper\". It informs only; compute_capability " +
+			"decides."},
 	{Path: "gpu.compute_capability", Derived: "the preset's",
 		Text: "CUDA's number of the generation times ten, as in 90."},
 	{Path: "gpu.sms", Unit: "multiprocessors", Derived: "the preset's",

@@ -147,11 +147,9 @@ var reportKeys = []Key{
 	{Path: "communication.count", Unit: "calls", Text: "How many."},
 	{Path: "communication.bytes", Unit: byteCount, Text: "Bytes of payload, all calls together."},
 	{Path: "communication.seconds", Unit: seconds, Text: "Seconds in flight, all calls together."},
-	{
-		Path: "communication.exposed_s",
-		Unit: seconds,
-		Text: "Seconds that the compute stream waited for them, for peers that are late and changes of stream as well: a rank's collectives of a dimension add up to its stage's *_comm_s.",
-	},
+	{Path: "communication.exposed_s", Unit: seconds, Text: "Seconds that the compute stream waited for them, for " +
+		"peers that are late and changes of stream as well: a rank's collectives of a dimension add up to its " +
+		"stage's *_comm_s."},
 	{Path: "communication.algorithm", Text: "Algorithm and protocol that NCCL takes."},
 	{Path: "communication.bottleneck_link", Text: "The link that limits it."},
 	{Path: "communication.busbw", Unit: "bytes a second", Text: "Bus bandwidth as nccl-tests defines it."},

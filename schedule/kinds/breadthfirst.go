@@ -7,7 +7,8 @@ func breadthFirstKinds() []schedule.Kind {
 	return []schedule.Kind{
 		{
 			Name: "looped-bfs", Aliases: []string{"ScheduleLoopedBFS", "bfs", "breadth-first"},
-			Summary:    "each chunk runs all its micro-batches at a time: fewest FSDP gathers, memory as GPipe; backwards descending, as torch",
+			Summary: "each chunk runs all its micro-batches at a time: fewest FSDP gathers, memory as GPipe; " +
+				"backwards descending, as torch",
 			Constraint: "any p, m, v", Chunks: 2, Fill: fillBreadthFirst,
 		},
 		{

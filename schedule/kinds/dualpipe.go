@@ -6,8 +6,9 @@ import "trainsim/schedule"
 func dualpipeKinds() []schedule.Kind {
 	return []schedule.Kind{
 		{
-			Name:       "dualpipe",
-			Summary:    "micro-batches enter at both ends, steady F and B run as overlapped pairs; two weight copies (DeepSeek-V3)",
+			Name: "dualpipe",
+			Summary: "micro-batches enter at both ends, steady F and B run as overlapped pairs; two weight " +
+				"copies (DeepSeek-V3)",
 			Constraint: "p even, m even, m >= 2p; two directions a rank", FixedChunks: true, Chunks: 2,
 			Placement: schedule.Bidirectional, Check: checkDualPipe, Fill: fillDualPipe,
 		},

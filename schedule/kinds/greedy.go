@@ -7,7 +7,8 @@ func greedyKinds() []schedule.Kind {
 	return []schedule.Kind{
 		{
 			Name: "zb-auto", Aliases: []string{"zero-bubble", "zb"},
-			Summary:    "greedy zero-bubble order for given costs under a cap on live activations: p for the paper's ZB-1p, 2p (default) for its ZB-2p",
+			Summary: "greedy zero-bubble order for given costs under a cap on live activations: p for the " +
+				"paper's ZB-1p, 2p (default) for its ZB-2p",
 			Constraint: "any p, m; cap at least 1; one chunk a rank", FixedChunks: true, Chunks: 1,
 			ByCosts: true, Check: checkZBAuto, Fill: fillZBAuto,
 		},
@@ -67,7 +68,8 @@ type greedyRank struct {
 // newGreedy decodes a setting: the three switches, all on in setting 0.
 func newGreedy(req *schedule.Request, setting int) *greedy {
 	s := &greedy{
-		req: req, m: req.Microbatches, limit: float64(req.MemoryCap), kept: req.WeightShare, latency: req.Costs.Latency, ranks: make([]greedyRank, req.Ranks),
+		req: req, m: req.Microbatches, limit: float64(req.MemoryCap), kept: req.WeightShare,
+		latency: req.Costs.Latency, ranks: make([]greedyRank, req.Ranks),
 		allowBubble: setting&4 == 0, preferInput: setting&2 == 0, fillSmallGaps: setting&1 == 0,
 	}
 	for r := range s.ranks {

@@ -11,7 +11,8 @@ func hanayoKinds() []schedule.Kind {
 	return []schedule.Kind{
 		{
 			Name: "hanayo", Aliases: []string{"hanayo-greedy", "wave"},
-			Summary:    "waves over the ranks, v chunks for v/2 waves, ordered by a list scheduler (backwards first, not the paper's own order)",
+			Summary: "waves over the ranks, v chunks for v/2 waves, ordered by a list scheduler (backwards " +
+				"first, not the paper's own order)",
 			Constraint: "any p, m; v even", Chunks: 2,
 			Placement: schedule.Wave, Check: checkHanayo, Fill: fillHanayo,
 		},
@@ -20,12 +21,8 @@ func hanayoKinds() []schedule.Kind {
 
 func checkHanayo(req *schedule.Request) error {
 	if req.VirtualStages%2 != 0 {
-		return req.Refuse(
-			"virtual stages",
-			req.VirtualStages,
-			"two for each wave",
-			func(x int) bool { return x%2 == 0 },
-		)
+		return req.Refuse("virtual stages", req.VirtualStages, "two for each wave",
+			func(x int) bool { return x%2 == 0 })
 	}
 	return nil
 }
@@ -66,12 +63,8 @@ type listScheduler struct {
 }
 
 func newListScheduler(p *schedule.Program) *listScheduler {
-	return &listScheduler{
-		p:        p,
-		busy:     make([]int, p.Ranks),
-		forward:  make([][]int, p.Stages()),
-		backward: make([][]int, p.Stages()),
-	}
+	return &listScheduler{p: p, busy: make([]int, p.Ranks), forward: make([][]int, p.Stages()),
+		backward: make([][]int, p.Stages())}
 }
 
 // pick chooses among the ready actions of a rank. The micro-batches of a stage

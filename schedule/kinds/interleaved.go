@@ -10,20 +10,27 @@ import (
 func interleavedKinds() []schedule.Kind {
 	return []schedule.Kind{
 		{
-			Name: "interleaved", Aliases: []string{"interleaved-1f1b", "1f1b-interleaved", "1f1b-i", "ScheduleInterleaved1F1B", "vpp", "virtual-pipeline", "with-interleaving", "depth-first"},
-			Summary:    "1F1B over v chunks a rank: bubble divided by v, messages times v (Megatron's virtual pipeline)",
-			Constraint: "m a multiple of p, or a group size N with p <= N <= m and m mod N = 0 or >= p (Megatron), or m a multiple of max(1, m/p) (torch)",
-			Chunks:     2, Check: checkInterleaved, Fill: fillInterleaved,
+			Name: "interleaved", Aliases: []string{"interleaved-1f1b", "1f1b-interleaved", "1f1b-i",
+				"ScheduleInterleaved1F1B", "vpp", "virtual-pipeline", "with-interleaving", "depth-first"},
+			Summary: "1F1B over v chunks a rank: bubble divided by v, messages times v (Megatron's virtual " +
+				"pipeline)",
+			Constraint: "m a multiple of p, or a group size N with p <= N <= m and m mod N = 0 or >= p (Megatron), " +
+				"or m a multiple of max(1, m/p) (torch)",
+			Chunks: 2, Check: checkInterleaved, Fill: fillInterleaved,
 		},
 		{
-			Name: "interleaved-moe-overlap", Aliases: []string{"interleaved-1f1b-moe-overlap", "overlap-moe-expert-parallel-comm"},
-			Summary:    "interleaved with one more warm-up forward and each steady F and B as an overlapped pair (Megatron's expert overlap)",
+			Name: "interleaved-moe-overlap", Aliases: []string{"interleaved-1f1b-moe-overlap",
+				"overlap-moe-expert-parallel-comm"},
+			Summary: "interleaved with one more warm-up forward and each steady F and B as an overlapped pair " +
+				"(Megatron's expert overlap)",
 			Constraint: "as interleaved", Chunks: 2, Check: checkInterleaved, Fill: fillInterleaved,
 		},
 		{
 			Name: "grouped-interleaved", Aliases: []string{"pipeoffload", "interleave-group"},
-			Summary:    "groups of G micro-batches through all chunks with split backwards, for offloading between uses (PipeOffload)",
-			Constraint: "any p, m; group size from about p/2 to p", Chunks: 2, ByCosts: true, Check: checkGrouped, Fill: fillGrouped,
+			Summary: "groups of G micro-batches through all chunks with split backwards, for offloading between " +
+				"uses (PipeOffload)",
+			Constraint: "any p, m; group size from about p/2 to p", Chunks: 2, ByCosts: true, Check: checkGrouped,
+			Fill: fillGrouped,
 		},
 	}
 }
@@ -35,13 +42,8 @@ func checkInterleaved(req *schedule.Request) (err error) {
 
 func fillInterleaved(req *schedule.Request, p *schedule.Program) error {
 	p.GroupSize = req.GroupSize
-	p.Lists = interleavedLists(
-		req.Ranks,
-		req.Microbatches,
-		req.VirtualStages,
-		p.GroupSize,
-		req.Kind.Name == "interleaved-moe-overlap",
-	)
+	p.Lists = interleavedLists(req.Ranks, req.Microbatches, req.VirtualStages, p.GroupSize,
+		req.Kind.Name == "interleaved-moe-overlap")
 	return nil
 }
 
@@ -118,12 +120,8 @@ func groupSize(req *schedule.Request) (int, error) {
 		return 0, torchGroupError(req, n)
 	}
 	if m < p {
-		return 0, req.Refuse(
-			"microbatches",
-			m,
-			fmt.Sprintf("a group size from the %d ranks to m", p),
-			func(x int) bool { return x >= p },
-		)
+		return 0, req.Refuse("microbatches", m, fmt.Sprintf("a group size from the %d ranks to m", p),
+			func(x int) bool { return x >= p })
 	}
 	rule := fmt.Sprintf("between the %d ranks and the %d micro-batches, with m mod N = 0 or >= %d (Megatron)", p, m, p)
 	return 0, req.Refuse("group size", n, rule, func(x int) bool { return megatronGroup(p, m, x) })

@@ -7,7 +7,8 @@ import "trainsim/schedule"
 func oneFOneBKinds() []schedule.Kind {
 	return []schedule.Kind{
 		{
-			Name: "1f1b", Aliases: []string{"Schedule1F1B", "pipedream-flush", "dapple", "non-interleaved", "without-interleaving", "TrainSchedule"},
+			Name: "1f1b", Aliases: []string{"Schedule1F1B", "pipedream-flush", "dapple", "non-interleaved",
+				"without-interleaving", "TrainSchedule"},
 			Summary:    "warm-up of p-1-r forwards, then one forward and one backward in turn; peak min(m, p-r)",
 			Constraint: "any p, m (torch: m >= p); one chunk a rank", FixedChunks: true, Chunks: 1,
 			Check: checkOneFOneB, Fill: fillOneFOneB,

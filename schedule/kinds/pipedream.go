@@ -8,7 +8,8 @@ func pipedreamKinds() []schedule.Kind {
 		{
 			Name:       "pipedream",
 			Summary:    "1F1B without a flush, an update after each backward; p-r stashed weight versions on rank r",
-			Constraint: "any p; m mini-batches in one run; one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillPipeDream,
+			Constraint: "any p; m mini-batches in one run; one chunk a rank", FixedChunks: true, Chunks: 1,
+			Fill: fillPipeDream,
 		},
 		{
 			Name:       "pipedream-2bw",
@@ -30,12 +31,8 @@ func checkPipeDream2BW(req *schedule.Request) error {
 	if req.Batches == 0 {
 		req.Batches = 2
 	}
-	return req.AtLeast(
-		"microbatches",
-		req.Microbatches,
-		req.Ranks,
-		"one for each rank, so that two weight versions are enough",
-	)
+	return req.AtLeast("microbatches", req.Microbatches, req.Ranks, "one for each rank, so that two weight versions "+
+		"are enough")
 }
 
 // fillPipeDream2BW runs Batches batches of m micro-batches, each with the

@@ -13,7 +13,8 @@ func zeroBubbleKinds() []schedule.Kind {
 		{
 			Name: "zb-h2", Aliases: []string{"zb2p"},
 			Summary:    "zb-h1 with twice the warm-up and delay: no bubble between steps for twice the memory",
-			Constraint: "any p, m (zero only from m = 2p-1); one chunk a rank", FixedChunks: true, Chunks: 1, Fill: fillZBH,
+			Constraint: "any p, m (zero only from m = 2p-1); one chunk a rank", FixedChunks: true, Chunks: 1,
+			Fill: fillZBH,
 		},
 		{
 			Name:       "zb-h1-light",

@@ -19,12 +19,8 @@ func checkVAdaptive(req *schedule.Request) error {
 		req.MemoryCap = 2 * req.Ranks
 	}
 	if req.Ranks < 2 || req.Ranks > maxAdaptiveRanks {
-		return req.Refuse(
-			"ranks",
-			req.Ranks,
-			fmt.Sprintf("between 2 and %d, as building blocks are searched", maxAdaptiveRanks),
-			func(x int) bool { return x >= 2 && x <= maxAdaptiveRanks },
-		)
+		rule := fmt.Sprintf("between 2 and %d, as building blocks are searched", maxAdaptiveRanks)
+		return req.Refuse("ranks", req.Ranks, rule, func(x int) bool { return x >= 2 && x <= maxAdaptiveRanks })
 	}
 	return nil
 }
@@ -57,15 +53,9 @@ func fillVAdaptive(req *schedule.Request, p *schedule.Program) error {
 		return err
 	}
 	if best == nil {
-		return fmt.Errorf(
-			"schedule %s: no building block for %d ranks and %d micro-batches keeps within %d chunk activations; "+
-				"raise the memory cap, at most %d are of use",
-			req.Kind.Name,
-			req.Ranks,
-			req.Microbatches,
-			req.MemoryCap,
-			2*req.Ranks,
-		)
+		return fmt.Errorf("schedule %s: no building block for %d ranks and %d micro-batches keeps within %d chunk "+
+			"activations; raise the memory cap, at most %d are of use",
+			req.Kind.Name, req.Ranks, req.Microbatches, req.MemoryCap, 2*req.Ranks)
 	}
 	p.Lists = best
 	return nil

@@ -58,7 +58,8 @@ type tightener struct {
 // tighten runs over the layout once: with the weight gradients laid out it
 // tightens both ends, without them the cool-down alone.
 func tighten(req *schedule.Request, l *layout, explicit bool) error {
-	t := &tightener{l: l, explicit: explicit, taken: make([][]bool, len(l.slots)), memory: make([]rankMemory, len(l.slots))}
+	t := &tightener{l: l, explicit: explicit, taken: make([][]bool, len(l.slots)),
+		memory: make([]rankMemory, len(l.slots))}
 	for r := range l.slots {
 		t.memory[r] = newRankMemory(l, r)
 		t.limit = max(t.limit, t.memory[r].peak())

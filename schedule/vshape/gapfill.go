@@ -14,14 +14,8 @@ type gapFiller struct {
 
 func (g *blockGrid) fillGaps(m int) {
 	p := len(g.kind)
-	f := &gapFiller{
-		g:     g,
-		limit: g.peak(),
-		last:  make([][blockKinds]int, p),
-		count: make([][blockKinds]int, p),
-		at:    make([][blockKinds][]int32, p),
-		live:  make([]int, p),
-	}
+	f := &gapFiller{g: g, limit: g.peak(), last: make([][blockKinds]int, p), count: make([][blockKinds]int, p),
+		at: make([][blockKinds][]int32, p), live: make([]int, p)}
 	for r, row := range g.kind {
 		for kind := range f.last[r] {
 			f.last[r][kind] = -1

@@ -15,10 +15,8 @@ func checkZBVAuto(req *schedule.Request) error {
 		req.MemoryCap = 2 * req.Ranks
 	}
 	if req.MemoryCap < 2*req.Ranks {
-		rule := fmt.Sprintf(
-			"at least %d, the chunks that are in flight before the first gradient is back",
-			2*req.Ranks,
-		)
+		rule := fmt.Sprintf("at least %d, the chunks that are in flight before the first gradient is back",
+			2*req.Ranks)
 		return req.Refuse("memory cap", req.MemoryCap, rule, func(x int) bool { return x >= 2*req.Ranks })
 	}
 	return nil

@@ -13,12 +13,8 @@ type squeezer struct {
 // It reports whether every pass found the one before it done.
 func (g *blockGrid) squeeze(m int) bool {
 	p, length := len(g.kind), len(g.kind[0])
-	s := &squeezer{
-		out:   make([][]int8, p),
-		count: make([][blockKinds]int, p),
-		at:    make([][blockKinds][]int32, p),
-		free:  make([]int, p),
-	}
+	s := &squeezer{out: make([][]int8, p), count: make([][blockKinds]int, p), at: make([][blockKinds][]int32, p),
+		free: make([]int, p)}
 	for r := range p {
 		s.out[r] = make([]int8, length)
 		for j := range s.out[r] {

@@ -49,7 +49,8 @@ func warmUpRow(row []int8, p, r, down, up int, have [blockKinds]int) (ok bool) {
 		put(passDown, down)
 		put(passUp, up)
 	}
-	for ok && (used[passDown] < have[passDown] || used[passUp] < have[passUp] || used[passBackDown] < have[passBackDown] || used[blockWeight] < have[blockWeight]) {
+	for ok && (used[passDown] < have[passDown] || used[passUp] < have[passUp] ||
+		used[passBackDown] < have[passBackDown] || used[blockWeight] < have[blockWeight]) {
 		put(passBackDown, have[passBackDown])
 		put(blockWeight, have[blockWeight])
 		if used[passUp] < have[passUp] {

@@ -17,7 +17,8 @@ type Bound struct {
 	Memory int64 // bytes of the fullest GPU, with what lies outside PyTorch
 }
 
-// Of bounds the job's step from its program, more closely than [Bounder] does. A schedule without a flush has no bound: it is 0.
+// Of bounds the job's step from its program, more closely than [Bounder] does. A
+// schedule without a flush has no bound: it is 0.
 func Of(ctx context.Context, j *job.Job) (Bound, error) {
 	if j.Program.Async || j.Config.Schedule.NoBarrier {
 		return Bound{}, nil

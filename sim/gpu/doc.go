@@ -9,7 +9,8 @@
 // A thread block computes a tile of the result. With t tiles, K split into s
 // parts and P multiprocessors, blocks come in w waves of P, and
 //
-//	time = launch + max(w * (2*M_t*N_t*K/s / (rate/P * efficiency) + setup + drain) + split + wide, bytes / bandwidth)
+//	time = launch + max(w * (2*M_t*N_t*K/s / (rate/P * efficiency) + setup + drain) + split + wide,
+//	                    bytes / bandwidth)
 //
 // where w lies between t*s/P and the next whole number by the parameter tail.
 // The library's heuristic takes the tile and split that it believes to be the

@@ -65,10 +65,8 @@ type GEMMCost struct {
 
 func (g *GEMMCost) check(c *checks) {
 	if len(g.Tiles) == 0 {
-		c.fail(
-			"gemm.tiles",
-			"is empty; write at least one tile such as {m = 128, n = 128, efficiency = 0.9, preference = 1}",
-		)
+		c.fail("gemm.tiles", "is empty; write at least one tile such as {m = 128, n = 128, efficiency = 0.9, "+
+			"preference = 1}")
 	}
 	for i, t := range g.Tiles {
 		key := fmt.Sprintf("gemm.tiles[%d]", i)

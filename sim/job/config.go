@@ -61,7 +61,7 @@ type Schedule struct {
 	MicrobatchSize  int    `toml:"microbatch_size"`
 	VirtualStages   int    `toml:"virtual_stages"`
 	GroupSize       int    `toml:"group_size"`        // interleaved: micro-batch group size; pp when 0
-	MemoryCap       int    `toml:"memory_cap"`        // zb-auto: live activations a rank may hold; 0 is the kind's default
+	MemoryCap       int    `toml:"memory_cap"`        // zb-auto: live activations a rank may hold; 0: the kind's own
 	FirstLastLayers string `toml:"first_last_layers"` // even | embedding-balanced | one-fewer-each | auto
 	LayersPerStage  []int  `toml:"layers_per_stage"`  // one entry a virtual stage, overrides FirstLastLayers
 	// NoBarrier lets every rank begin its next step when it is done, without

@@ -19,10 +19,9 @@ func (d *Data) Validate(seqLen int64) error {
 		}
 	case "list":
 		if len(d.LengthList) == 0 {
-			out = append(out, input.Bad(
-				"length_list",
-				"lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]",
-			).With("lengths"))
+			out = append(out, input.Bad("length_list",
+				"lengths = \"list\" draws from it, but it is empty; write the lengths, as in [512, 2048]").
+				With("lengths"))
 		}
 		for _, n := range d.LengthList {
 			if n < 1 || int64(n) > seqLen {

@@ -71,12 +71,11 @@ func (c *Config) contextMisfit(p *problems, l *Layout) {
 		p.add("parallel.cp_comm",
 			"latent attention passes keys and values around a ring; write \"p2p\"").With("model.kv_lora_rank")
 	case l.CP > 1 && !c.FusedAttention():
-		p.add("model.attention", "context parallelism needs a fused attention kernel, as in Megatron-Core and PyTorch; "+
-			"write attention = \"flash\", or cp = 1").
-			With("parallel.cp")
+		p.add("model.attention", "context parallelism needs a fused attention kernel, as in Megatron-Core and "+
+			"PyTorch; write attention = \"flash\", or cp = 1").With("parallel.cp")
 	case l.CP > 1 && trades && c.Heads%int64(l.TP*l.CP) != 0:
-		p.add("parallel.cp_comm", "an all-to-all trades the sequence for whole heads, but tp %d * cp %d does not divide "+
-			"the model's %d heads; write \"p2p\"", l.TP, l.CP, c.Heads).
+		p.add("parallel.cp_comm", "an all-to-all trades the sequence for whole heads, but tp %d * cp %d does not "+
+			"divide the model's %d heads; write \"p2p\"", l.TP, l.CP, c.Heads).
 			With("parallel.tp", "parallel.cp", "model.heads")
 	}
 }

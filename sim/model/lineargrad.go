@@ -16,13 +16,8 @@ func (b *Builder) linearBackward(l *linear) {
 	dx := b.like(l.name+".dx", l.full)
 	w := b.widen(l.name+".dgrad", BackwardInput, l.width, l.full.Width)
 	dgrad := l.precise(b.Spec, b.gemm(l.full.Rows, l.full.Width, l.width, gpu.NN))
-	product := Op{
-		Name:   l.name + ".dgrad",
-		Phase:  BackwardInput,
-		Kernel: dgrad,
-		Reads:  append(w, dy.ID),
-		Writes: ids(dx),
-	}
+	product := Op{Name: l.name + ".dgrad", Phase: BackwardInput, Kernel: dgrad, Reads: append(w, dy.ID),
+		Writes: ids(dx)}
 	if gathering != 0 {
 		product.Pieces = b.TP
 	}

@@ -94,7 +94,8 @@ func (m *Metrics) check() error {
 		{"tokens_per_s", m.TokensPerS, math.Inf(1)}, {"tokens_per_s_per_gpu", m.TokensPerSPerGPU, math.Inf(1)},
 		{"model_tflops_per_gpu", m.ModelTFLOPS, math.Inf(1)}, {"mfu", m.MFU, math.Inf(1)},
 		{"bubble_over_total", m.Bubble, 1}, {"exposed_comm_over_total", m.ExposedComm, 1},
-		{"peak_memory_bytes", float64(m.PeakMemory), math.Inf(1)}, {"capacity_bytes", float64(m.Capacity), math.Inf(1)},
+		{"peak_memory_bytes", float64(m.PeakMemory), math.Inf(1)}, {"capacity_bytes", float64(m.Capacity),
+			math.Inf(1)},
 	} {
 		if !(v.value >= 0 && v.value <= v.most*(1+1e-9)) {
 			return fmt.Errorf("%s is %g", v.key, v.value)

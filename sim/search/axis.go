@@ -19,10 +19,8 @@ func ParseAxis(text string) (report.Axis, error) {
 	key, list, ok := strings.Cut(text, "=")
 	a := report.Axis{Key: strings.TrimSpace(key)}
 	if !ok || a.Key == "" {
-		return a, fmt.Errorf(
-			"%q is not key=values; write something like schedule.microbatches=4,8,16 or schedule.microbatches=2..64*2",
-			text,
-		)
+		return a, fmt.Errorf("%q is not key=values; write something like schedule.microbatches=4,8,16 or "+
+			"schedule.microbatches=2..64*2", text)
 	}
 	if err := keys.Check(a.Key); err != nil {
 		return a, err

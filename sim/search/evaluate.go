@@ -38,12 +38,8 @@ func (p *planning) evaluate(ctx context.Context, c candidate) (*report.SweepRow,
 }
 
 // bounded fills the row of a layout unless the closer bounds of its job do.
-func (p *planning) bounded(
-	ctx context.Context,
-	cfg *job.Config,
-	c candidate,
-	row *report.SweepRow,
-) (needless bool, err error) {
+func (p *planning) bounded(ctx context.Context, cfg *job.Config, c candidate,
+	row *report.SweepRow) (needless bool, err error) {
 	j, err := job.Build(ctx, cfg, account.Peaks)
 	if err != nil {
 		row.Outcome, row.Reason = report.OutcomeInvalid, reason(err)
@@ -56,11 +52,8 @@ func (p *planning) bounded(
 		return true, nil
 	}
 	if c.bound.Memory > p.Limit {
-		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf(
-			"at least %.1f GiB of %.1f GiB are needed",
-			gib(c.bound.Memory),
-			gib(p.Limit),
-		)
+		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf("at least %.1f GiB of %.1f GiB are needed",
+			gib(c.bound.Memory), gib(p.Limit))
 		return false, nil
 	}
 	return p.simulate(ctx, j, c, row)
@@ -69,12 +62,8 @@ func (p *planning) bounded(
 // simulate fills the row of a layout that has passed the bounds. The first
 // stage's memory comes first, since it tells most of what does not fit; then the
 // step, which often turns out to be too long; then the other stages' memory.
-func (p *planning) simulate(
-	ctx context.Context,
-	j *job.Job,
-	c candidate,
-	row *report.SweepRow,
-) (needless bool, err error) {
+func (p *planning) simulate(ctx context.Context, j *job.Job, c candidate,
+	row *report.SweepRow) (needless bool, err error) {
 	memory := make([]account.RankMemory, 0, j.Config.Parallel.PP)
 	if fits, err := p.measure(ctx, j, &memory, row); err != nil || !fits {
 		return false, err
@@ -103,12 +92,8 @@ func (p *planning) simulate(
 
 // measure accounts for the memory of one more stage. One that does not fit is
 // the layout's outcome.
-func (p *planning) measure(
-	ctx context.Context,
-	j *job.Job,
-	memory *[]account.RankMemory,
-	row *report.SweepRow,
-) (fits bool, err error) {
+func (p *planning) measure(ctx context.Context, j *job.Job, memory *[]account.RankMemory,
+	row *report.SweepRow) (fits bool, err error) {
 	m, err := account.Stage(ctx, j, len(*memory))
 	if err != nil {
 		return false, err
@@ -116,19 +101,12 @@ func (p *planning) measure(
 	*memory = append(*memory, m)
 	switch {
 	case m.OOM != nil:
-		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf(
-			"stage %d runs out of memory in %s",
-			m.Stage,
-			m.OOM.Action,
-		)
+		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf("stage %d runs out of memory in %s", m.Stage,
+			m.OOM.Action)
 		return false, nil
 	case m.NvidiaSMI() > p.Limit:
-		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf(
-			"stage %d needs %.1f GiB of the %.1f GiB allowed",
-			m.Stage,
-			gib(m.NvidiaSMI()),
-			gib(p.Limit),
-		)
+		row.Outcome, row.Reason = report.OutcomeOOM, fmt.Sprintf("stage %d needs %.1f GiB of the %.1f GiB allowed",
+			m.Stage, gib(m.NvidiaSMI()), gib(p.Limit))
 		return false, nil
 	}
 	return true, nil

@@ -30,12 +30,8 @@ func (l *Largest) String() string {
 		return fmt.Sprintf("No %s fits.", l.Key)
 	}
 	if l.Level {
-		return fmt.Sprintf(
-			"Memory does not limit %s: %d fits (%.0f %% full), and more need no more.",
-			l.Key,
-			l.Value,
-			100*l.Used,
-		)
+		return fmt.Sprintf("Memory does not limit %s: %d fits (%.0f %% full), and more need no more.", l.Key, l.Value,
+			100*l.Used)
 	}
 	return fmt.Sprintf("Largest that fits: %s = %d (%.0f %% full).", l.Key, l.Value, 100*l.Used)
 }

@@ -25,8 +25,9 @@ type Layout struct {
 
 // planKeys are the keys that a layout sets, in the order of Layout.Values.
 var planKeys = []string{
-	"cluster.nodes", "parallel.tp", "parallel.pp", "parallel.dp", "parallel.cp", "parallel.ep", "schedule.kind", "schedule.virtual_stages",
-	"schedule.microbatches", "schedule.microbatch_size", "training.recompute", "parallel.zero", "parallel.sequence_parallel",
+	"cluster.nodes", "parallel.tp", "parallel.pp", "parallel.dp", "parallel.cp", "parallel.ep", "schedule.kind",
+	"schedule.virtual_stages", "schedule.microbatches", "schedule.microbatch_size", "training.recompute",
+	"parallel.zero", "parallel.sequence_parallel",
 }
 
 // PlanKeys returns the keys that a layout sets, in the order of [Layout.Values].
@@ -35,21 +36,8 @@ func PlanKeys() []string { return slices.Clone(planKeys) }
 // Values returns what the layout sets [PlanKeys] to.
 func (l *Layout) Values() []string {
 	n := strconv.Itoa
-	return []string{
-		n(l.Nodes),
-		n(l.TP),
-		n(l.PP),
-		n(l.DP),
-		n(l.CP),
-		n(l.EP),
-		l.Kind,
-		n(l.VirtualStages),
-		n(l.Microbatches),
-		n(l.MicrobatchSize),
-		l.Recompute,
-		n(l.ZeRO),
-		strconv.FormatBool(l.SequenceParallel),
-	}
+	return []string{n(l.Nodes), n(l.TP), n(l.PP), n(l.DP), n(l.CP), n(l.EP), l.Kind, n(l.VirtualStages),
+		n(l.Microbatches), n(l.MicrobatchSize), l.Recompute, n(l.ZeRO), strconv.FormatBool(l.SequenceParallel)}
 }
 
 // settings are the values with their keys.
@@ -71,7 +59,8 @@ func (l *Layout) Apply(base *job.Config) *job.Config {
 	if c.Model.MostEP() > 0 {
 		p.ETP = 1 // narrow experts are not worth cutting
 	}
-	s.Kind, s.VirtualStages, s.Microbatches, s.MicrobatchSize = l.Kind, l.VirtualStages, l.Microbatches, l.MicrobatchSize
+	s.Kind, s.VirtualStages = l.Kind, l.VirtualStages
+	s.Microbatches, s.MicrobatchSize = l.Microbatches, l.MicrobatchSize
 	s.LayersPerStage = nil
 	if l.PP == 1 || l.Kind != "1f1b" {
 		s.BlockingP2P = false // only the plain schedule's order can block

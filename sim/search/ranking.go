@@ -27,11 +27,8 @@ func (r *Ranking) Groups() []report.PlanGroup {
 
 // group returns the group of a number of GPUs.
 func (r *Ranking) group(gpus int) *report.PlanGroup {
-	i, ok := slices.BinarySearchFunc(
-		r.groups,
-		gpus,
-		func(g report.PlanGroup, n int) int { return cmp.Compare(g.GPUs, n) },
-	)
+	i, ok := slices.BinarySearchFunc(r.groups, gpus,
+		func(g report.PlanGroup, n int) int { return cmp.Compare(g.GPUs, n) })
 	if !ok {
 		r.groups = slices.Insert(r.groups, i, report.PlanGroup{GPUs: gpus})
 	}
@@ -60,10 +57,8 @@ func (r *Ranking) Add(row report.SweepRow) {
 			return
 		}
 	}
-	g.Front = slices.DeleteFunc(
-		g.Front,
-		func(f report.SweepRow) bool { return row.StepTime <= f.StepTime && row.PeakMemory <= f.PeakMemory },
-	)
+	g.Front = slices.DeleteFunc(g.Front,
+		func(f report.SweepRow) bool { return row.StepTime <= f.StepTime && row.PeakMemory <= f.PeakMemory })
 	i, _ = slices.BinarySearchFunc(g.Front, row, faster)
 	g.Front = slices.Insert(g.Front, i, row)
 	limit := slowest * g.Best[0].StepTime
@@ -89,8 +84,6 @@ func (r *Ranking) Needless(gpus int, b bound.Bound) bool {
 	if len(g.Best) < r.keep || t <= g.Best[len(g.Best)-1].StepTime {
 		return false
 	}
-	return slices.ContainsFunc(
-		g.Front,
-		func(f report.SweepRow) bool { return f.StepTime < t && f.PeakMemory <= b.Memory },
-	)
+	return slices.ContainsFunc(g.Front,
+		func(f report.SweepRow) bool { return f.StepTime < t && f.PeakMemory <= b.Memory })
 }

@@ -25,12 +25,8 @@ type Space struct {
 // NewSpace is the space of a job: its cluster and its global batch, under the
 // plain and the interleaved schedule.
 func NewSpace(base *job.Config) *Space {
-	return &Space{
-		Base:  base,
-		Nodes: []int{max(base.Cluster.Nodes, 1)},
-		Batch: base.Samples(),
-		Kinds: []string{"1f1b", "interleaved"},
-	}
+	return &Space{Base: base, Nodes: []int{max(base.Cluster.Nodes, 1)}, Batch: base.Samples(),
+		Kinds: []string{"1f1b", "interleaved"}}
 }
 
 // SetGPUs searches these numbers of GPUs, as many nodes as they take, instead of

@@ -44,7 +44,8 @@ func ForSweep(g *search.Grid, o search.Options) (*Header, error) {
 		return nil, err
 	}
 	return &Header{
-		Schema: Schema, Version: report.Version, Command: "sweep", Scenario: scenario, Content: content, Axes: g.Axes(),
+		Schema: Schema, Version: report.Version, Command: "sweep", Scenario: scenario, Content: content,
+		Axes: g.Axes(),
 		Options: fmt.Sprintf("together %v, global batch %d, every rank %t, events up to %d, set %q",
 			g.Zipped(), g.Batch, o.EveryRank, o.MaxEvents, g.Sets),
 		Points: g.Len(), Shard: o.Shard.Index, Shards: o.Shard.Stride(),
@@ -55,22 +56,13 @@ func ForSweep(g *search.Grid, o search.Options) (*Header, error) {
 func ForPlan(p *search.Planner, o search.Options) *Header {
 	s := p.Space
 	return &Header{
-		Schema: Schema, Version: report.Version, Command: "plan", Scenario: s.Base.Name, Content: search.Identity(s.Base),
-		Options: fmt.Sprintf(
-			"global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, top %d, every rank %t, events up to %d",
-			s.Batch,
-			s.Nodes,
-			s.Kinds,
-			s.Fixed,
-			p.Limit,
-			s.MinMicrobatches,
-			p.Top,
-			o.EveryRank,
-			o.MaxEvents,
-		),
-		Points: len(
-			p.Layouts,
-		), Shard: o.Shard.Index, Shards: o.Shard.Stride(), Top: p.Top, Batch: s.Batch, Sizes: len(s.Nodes),
+		Schema: Schema, Version: report.Version, Command: "plan", Scenario: s.Base.Name,
+		Content: search.Identity(s.Base),
+		Options: fmt.Sprintf("global batch %d, nodes %v, schedules %v, fixed %v, memory %d, micro-batches from %d, "+
+			"top %d, every rank %t, events up to %d",
+			s.Batch, s.Nodes, s.Kinds, s.Fixed, p.Limit, s.MinMicrobatches, p.Top, o.EveryRank, o.MaxEvents),
+		Points: len(p.Layouts), Shard: o.Shard.Index, Shards: o.Shard.Stride(), Top: p.Top, Batch: s.Batch,
+		Sizes: len(s.Nodes),
 	}
 }
 
@@ -97,11 +89,9 @@ func readHeader(line []byte) (*Header, sum, error) {
 		return nil, key, fmt.Errorf("it does not begin as a journal of this version (%s)", Schema)
 	}
 	if h.Schema != Schema {
-		return nil, key, fmt.Errorf(
-			"it is a journal of another version of trainsim (%.60q), whose results are not gone on with: this one reads %q",
-			h.Schema,
-			Schema,
-		)
+		return nil, key, fmt.Errorf("it is a journal of another version of trainsim (%.60q), whose results are not "+
+			"gone on with: this one reads %q",
+			h.Schema, Schema)
 	}
 	if err != nil {
 		return nil, key, fmt.Errorf("its first line cannot be trusted: %w", err)
@@ -122,12 +112,8 @@ func (h *Header) check() error {
 	case h.Shards < 1 || h.Shard < 0 || h.Shard >= h.Shards:
 		return fmt.Errorf("its shard is %d/%d", h.Shard, h.Shards)
 	case h.Command == "plan" && (h.Top < 1 || h.Batch < 1 || h.Sizes < 1):
-		return fmt.Errorf(
-			"it is a plan of the fastest %d for a global batch of %d and %d numbers of GPUs",
-			h.Top,
-			h.Batch,
-			h.Sizes,
-		)
+		return fmt.Errorf("it is a plan of the fastest %d for a global batch of %d and %d numbers of GPUs", h.Top,
+			h.Batch, h.Sizes)
 	}
 	return nil
 }

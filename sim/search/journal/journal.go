@@ -75,14 +75,8 @@ func Open(dir string, head *Header, start Start) (*Journal, error) {
 		return nil, err
 	}
 	output.RemoveStale(dir)
-	j := &Journal{
-		dir:    dir,
-		path:   filepath.Join(dir, Name),
-		unlock: unlock,
-		head:   head,
-		at:     make([]place, head.Points),
-		retry:  start == Retry,
-	}
+	j := &Journal{dir: dir, path: filepath.Join(dir, Name), unlock: unlock, head: head, at: make([]place, head.Points),
+		retry: start == Retry}
 	j.lines, j.done = make(chan line, 64), make(chan struct{})
 	if err := j.start(start); err != nil {
 		j.Close()

@@ -31,9 +31,8 @@ type folder struct {
 func FindShards(dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
-		inside, _ := filepath.Glob(
-			filepath.Join(dir, search.ShardFolders, Name),
-		) // a bad pattern is a folder of that name
+		// a bad pattern is a folder of that name
+		inside, _ := filepath.Glob(filepath.Join(dir, search.ShardFolders, Name))
 		if len(inside) == 0 {
 			out = append(out, dir)
 		}
@@ -76,13 +75,8 @@ func (s *Shards) open(dir string) error {
 		return fmt.Errorf("%s and %s are shards of different sweeps; they differ in %s", first.dir, dir, d)
 	}
 	if f.head.Shards != first.head.Shards {
-		return fmt.Errorf(
-			"%s is one of %d shards and %s one of %d; give those of one split",
-			first.dir,
-			first.head.Shards,
-			dir,
-			f.head.Shards,
-		)
+		return fmt.Errorf("%s is one of %d shards and %s one of %d; give those of one split", first.dir,
+			first.head.Shards, dir, f.head.Shards)
 	}
 	return nil
 }
@@ -119,10 +113,8 @@ func (s *Shards) Join(j *Journal) (warnings []string, err error) {
 	from := make(map[int]string)
 	for _, f := range s.folders {
 		if other, twice := from[f.head.Shard]; twice {
-			warnings = append(
-				warnings,
-				fmt.Sprintf("%s and %s are both shard %d/%d", other, f.dir, f.head.Shard, f.head.Shards),
-			)
+			warnings = append(warnings, fmt.Sprintf("%s and %s are both shard %d/%d", other, f.dir, f.head.Shard,
+				f.head.Shards))
 		}
 		from[f.head.Shard] = f.dir
 	}
@@ -163,26 +155,15 @@ func (t *joining) collect(f *folder) (Damage, error) {
 	c, err := Read(f.file, func(e Entry) error {
 		o, next := &t.taken[e.Row.Point], placeOf(&e)
 		if o.folder != nil && o.folder != f && o.place.id != next.id {
-			return &Conflict{
-				Path:      f.file.Name(),
-				Line:      e.Line,
-				Point:     e.Row.Point,
-				Scenario:  true,
-				Other:     o.path,
-				OtherLine: int(o.place.line),
-			}
+			return &Conflict{Path: f.file.Name(), Line: e.Line, Point: e.Row.Point, Scenario: true, Other: o.path,
+				OtherLine: int(o.place.line)}
 		}
 		switch o.place.by(&next) {
 		case replaced:
 			*o = origin{f.file.Name(), f, next}
 		case contradicted:
-			return &Conflict{
-				Path:      f.file.Name(),
-				Line:      e.Line,
-				Point:     e.Row.Point,
-				Other:     o.path,
-				OtherLine: int(o.place.line),
-			}
+			return &Conflict{Path: f.file.Name(), Line: e.Line, Point: e.Row.Point, Other: o.path,
+				OtherLine: int(o.place.line)}
 		}
 		return nil
 	})
