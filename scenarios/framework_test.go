@@ -12,6 +12,7 @@ import (
 	"trainsim/scenarios"
 	"trainsim/sim"
 	"trainsim/sim/framework"
+	"trainsim/sim/model"
 )
 
 // loadText loads a scenario from its text, on a GPU of eight.
@@ -52,11 +53,11 @@ func TestFrameworkVariants(t *testing.T) {
 		require.NoError(t, err)
 		return f
 	}
-	assert.Equal(t, framework.EngineLayers, layers("h100-sxm5-80gb", "").Layers)
-	assert.Equal(t, framework.UnfusedLoss, layers("h100-sxm5-80gb", "").CrossEntropy)
-	assert.Equal(t, framework.FusedLoss, layers("b200-sxm-180gb", "").CrossEntropy)
-	assert.Equal(t, framework.MegatronLayers, layers("h100-sxm5-80gb", "model.attention = \"unfused\"\nmodel.norm = \"layernorm\"\n").Layers)
-	assert.Equal(t, framework.MegatronLayers, layers("a100-sxm4-80gb", "model.norm = \"layernorm\"\n").Layers)
+	assert.Equal(t, model.EngineModules, layers("h100-sxm5-80gb", "").Layers)
+	assert.Equal(t, model.UnfusedLoss, layers("h100-sxm5-80gb", "").CrossEntropy)
+	assert.Equal(t, model.EngineLoss, layers("b200-sxm-180gb", "").CrossEntropy)
+	assert.Equal(t, model.MegatronModules, layers("h100-sxm5-80gb", "model.attention = \"unfused\"\nmodel.norm = \"layernorm\"\n").Layers)
+	assert.Equal(t, model.MegatronModules, layers("a100-sxm4-80gb", "model.norm = \"layernorm\"\n").Layers)
 	dated := func(date string) framework.FlashKernel {
 		return layers("h100-sxm5-80gb", "framework.preset = \"megatron-core-te\"\nframework.software_date = \""+date+"\"\n").FlashKernel
 	}

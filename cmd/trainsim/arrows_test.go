@@ -19,7 +19,7 @@ var arrows = map[string][]string{
 		"sim", "sim/gpu/generation", "sim/input",
 	},
 	"sim/gpu/generation": {"sim"},
-	"sim/framework":      {"sim", "sim/gpu/generation"},
+	"sim/framework":      {"sim", "sim/gpu/generation", "sim/model"},
 	"sim/model":          {"sim", "sim/input", "sim/gpu"},
 	"schedule": {
 		"sim/input",
@@ -49,8 +49,11 @@ var arrows = map[string][]string{
 	"sim/job/jobtest": {"sim", "sim/gpu", "sim/model", "interconnect", "sim/job", "scenarios"},
 	"sim/account": {
 		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "memory", "sim/trace", "sim/code", "sim/job",
+		"sim/framework",
 	},
-	"sim/bound": {"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "sim/trace", "sim/code", "sim/job"},
+	"sim/bound": {
+		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "sim/trace", "sim/code", "sim/job", "sim/framework",
+	},
 	"sim/step": {
 		"sim", "sim/model", "schedule", "interconnect", "interconnect/nccl", "memory", "sim/trace", "sim/code", "sim/job",
 		"sim/account",

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"trainsim/sim/account"
-	"trainsim/sim/framework"
 	"trainsim/sim/input"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
@@ -105,7 +104,7 @@ func TestFlashLossFits(t *testing.T) {
 		require.NoError(t, err)
 		return accounts[0].OOM
 	}
-	assert.Equal(t, framework.FlashLoss, cfg.Framework.CrossEntropy)
+	assert.Equal(t, model.FlashLoss, cfg.Framework.CrossEntropy)
 	assert.Nil(t, outcome())
 	cfg.Training.CrossEntropy, cfg.Training.LossMetrics = "unfused", 0
 	assert.NotNil(t, outcome())

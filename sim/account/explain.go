@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"trainsim/memory"
+	"trainsim/sim/framework"
 	"trainsim/sim/job"
 	"trainsim/sim/model"
 )
@@ -45,7 +46,7 @@ type explainer struct {
 // state explains weights, gradients and the optimizer.
 func (e *explainer) state() {
 	s, n := &e.job.State, e.stage.TrainedParameters
-	if s.Layout == job.ShardedLayout {
+	if s.Layout == job.ShardedStates {
 		e.spread(memory.Weights, "weight shards", s.Weights.Bytes)
 		e.spread(memory.Gradients, "gradient shards", s.Gradients.Bytes)
 		e.unsharded(n)
@@ -92,7 +93,7 @@ func (e *explainer) spread(kind memory.Kind, name string, each int64) {
 func (e *explainer) gradients(n int64) {
 	s := &e.job.State
 	e.each(memory.Gradients, "gradients", n, s.Gradients.Bytes, "")
-	if s.Layout == job.DeepSpeedLayout {
+	if s.Layout == framework.DeepSpeedStates {
 		e.each(memory.Gradients, "16-bit gradients", n, s.GradientCopies.Bytes, " beside those that accumulate")
 	} else {
 		e.each(memory.Gradients, "gradient buckets", n, s.GradientCopies.Bytes, ", DistributedDataParallel's copies")
@@ -126,7 +127,7 @@ func (e *explainer) frozen() {
 			sum += bytes
 		}
 	}
-	if e.job.State.Layout == job.ShardedLayout {
+	if e.job.State.Layout == job.ShardedStates {
 		e.add(
 			memory.Weights, sum/e.job.Config.Shards(), "frozen weights", "%d B / %d ranks", sum,
 			e.job.Config.Shards(),

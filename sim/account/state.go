@@ -3,6 +3,7 @@ package account
 import (
 	"trainsim/memory"
 	"trainsim/sim/code"
+	"trainsim/sim/framework"
 	"trainsim/sim/job"
 	"trainsim/sim/trace"
 )
@@ -12,17 +13,17 @@ func (a *replay) start() {
 	for _, chunk := range a.job.Stages[a.stage].Chunks {
 		a.frozen(chunk)
 		switch a.job.State.Layout {
-		case job.ShardedLayout:
+		case job.ShardedStates:
 			a.startSharded(chunk)
-		case job.DeepSpeedLayout:
+		case framework.DeepSpeedStates:
 			a.startDeepSpeed(chunk)
-		case job.MegatronLayout:
+		case framework.MegatronStates:
 			a.startMegatron(chunk)
 		default:
 			a.startPlain(chunk)
 		}
 	}
-	if a.job.State.Layout == job.DeepSpeedLayout {
+	if a.job.State.Layout == framework.DeepSpeedStates {
 		a.optimizerStates() // made by a step over zeros
 	}
 	a.workspace()
@@ -51,7 +52,7 @@ func (a *replay) workspace() {
 // unit in the format in which they are gathered.
 func (a *replay) frozen(chunk *code.Chunk) {
 	list, shards := chunk.Model.Frozen, int64(1)
-	if a.job.State.Layout == job.ShardedLayout {
+	if a.job.State.Layout == job.ShardedStates {
 		shards = a.job.Config.Shards()
 		list = a.job.DP.Gathers(chunk.Model)
 		for i, n := range a.job.DP.Units(chunk.Model) {
@@ -169,14 +170,14 @@ func (a *replay) beforeBackward(kind trace.Kind) {
 	a.gradients = true
 	bytes := a.job.State.Gradients.Bytes
 	switch a.job.State.Layout {
-	case job.MegatronLayout:
+	case framework.MegatronStates:
 		return
-	case job.ShardedLayout:
+	case job.ShardedStates:
 		for _, n := range a.owned {
 			a.malloc("gradient shards", n*bytes, memory.Gradients)
 		}
 		return
-	case job.DeepSpeedLayout:
+	case framework.DeepSpeedStates:
 		if a.splitGradients() {
 			bytes = a.job.State.GradientCopies.Bytes
 		}
@@ -191,7 +192,7 @@ func (a *replay) beforeBackward(kind trace.Kind) {
 // afterBackward is what a framework does with the gradients of a micro-batch:
 // DeepSpeed casts each to fp32 before it adds it.
 func (a *replay) afterBackward(kind trace.Kind) {
-	if a.job.State.Layout != job.DeepSpeedLayout || !a.splitGradients() || !isBackward(kind) {
+	if a.job.State.Layout != framework.DeepSpeedStates || !a.splitGradients() || !isBackward(kind) {
 		return
 	}
 	a.pass("cast gradients", a.largestWeight()*a.job.State.Gradients.Bytes)

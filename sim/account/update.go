@@ -2,7 +2,7 @@ package account
 
 import (
 	"trainsim/memory"
-	"trainsim/sim/job"
+	"trainsim/sim/framework"
 )
 
 // update replays the optimizer's step: its states appear in the first one,
@@ -14,12 +14,12 @@ func (a *replay) update() {
 	}
 	s := &a.job.State
 	switch s.Layout {
-	case job.MegatronLayout:
+	case framework.MegatronStates:
 		for _, n := range a.owned {
 			hold("fp32 gradients", n*s.MainGradients.Bytes)
 		}
 		a.optimizerStates()
-	case job.DeepSpeedLayout:
+	case framework.DeepSpeedStates:
 		a.updateDeepSpeed(hold)
 	default:
 		a.optimizerStates()

@@ -2,6 +2,7 @@ package bound
 
 import (
 	"trainsim/sim"
+	"trainsim/sim/framework"
 	"trainsim/sim/job"
 )
 
@@ -92,12 +93,12 @@ func memoryBound(
 // its parameters, of which it owns some, take from the second step on. Only
 // Megatron's gradients are there before the step's first backward.
 func leastBytes(c *job.Config, s *job.State, parameters, owned, activations int64) int64 {
-	if s.Layout == job.ShardedLayout {
+	if s.Layout == job.ShardedStates {
 		owned = parameters / c.Shards()
 	}
 	held := s.Weights.Of(parameters, owned) + s.Master.Of(parameters, owned) + s.Moments.Of(parameters, owned)
 	gradients := s.Gradients.Of(parameters, owned)
-	if s.Layout == job.MegatronLayout {
+	if s.Layout == framework.MegatronStates {
 		return held + gradients + activations
 	}
 	return held + max(gradients, activations)

@@ -1,6 +1,9 @@
 package framework
 
-import "trainsim/sim"
+import (
+	"trainsim/sim"
+	"trainsim/sim/model"
+)
 
 // Framework is what the software of a training job decides.
 type Framework struct {
@@ -12,19 +15,19 @@ type Framework struct {
 
 	// Layers says whose layers the model is made of, which decides which copies
 	// and additions have kernels of their own.
-	Layers Layers `toml:"layers"`
+	Layers model.Modules `toml:"layers"`
 	// EagerPointwise runs RMS norms, rotary embeddings and gates operator by
 	// operator, each from memory to memory.
 	EagerPointwise bool `toml:"eager_pointwise"`
 	// FlashKernel is the kernel that attention = "flash" stands for.
 	FlashKernel FlashKernel `toml:"flash_kernel"`
 	// CrossEntropy is the kernel of the loss that cross_entropy = "auto" stands for.
-	CrossEntropy CrossEntropy `toml:"cross_entropy"`
+	CrossEntropy model.LossKernels `toml:"cross_entropy"`
 	// LossMetrics is how many metrics compute the cross-entropy once more behind
 	// a micro-batch's backward, where training.loss_metrics does not say.
 	LossMetrics int `toml:"loss_metrics"`
 	// WeightGrads says where products leave the gradients of weights.
-	WeightGrads WeightGrads `toml:"weight_grads"`
+	WeightGrads model.WeightGrads `toml:"weight_grads"`
 	// AddsGrads leaves adding up the gradients of micro-batches to a kernel of
 	// its own, as autograd does.
 	AddsGrads bool `toml:"adds_grads"`

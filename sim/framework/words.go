@@ -1,15 +1,5 @@
 package framework
 
-// Layers are makers of layers.
-type Layers string
-
-// Makers of layers.
-const (
-	PlainLayers    Layers = "plain"              // PyTorch's modules: products add their biases
-	MegatronLayers Layers = "megatron"           // Megatron-LM's own, before Transformer Engine
-	EngineLayers   Layers = "transformer-engine" // Transformer Engine's, which work in place
-)
-
 // FlashKernel is a fused attention kernel.
 type FlashKernel string
 
@@ -18,27 +8,6 @@ const (
 	NewestFlash FlashKernel = "newest" // the fastest that the GPU has
 	Flash2      FlashKernel = "flash2" // FlashAttention-2, as PyTorch's own
 	Flash1      FlashKernel = "flash1" // FlashAttention's first version
-)
-
-// CrossEntropy is a kernel of the loss.
-type CrossEntropy string
-
-// Kernels of the loss.
-const (
-	FusedLoss   CrossEntropy = "fused"   // Transformer Engine's, over the logits
-	FlashLoss   CrossEntropy = "flash"   // FlashAttention's, beside them
-	UnfusedLoss CrossEntropy = "unfused" // Megatron-LM's, on one fp32 copy
-	PlainLoss   CrossEntropy = "plain"   // PyTorch's cross_entropy
-)
-
-// WeightGrads is where a product leaves the gradient of its weights.
-type WeightGrads string
-
-// Places of weight gradients.
-const (
-	AutogradGrads WeightGrads = "autograd" // tensors of their own
-	FusedGrads    WeightGrads = "fused"    // added to fp32 main gradients in the product
-	StandInGrads  WeightGrads = "stand-in" // the same, with a stand-in for autograd
 )
 
 // Selective is what selective recomputation computes again.
@@ -50,7 +19,8 @@ const (
 	SecondProducts Selective = "products"  // all but attention and every second product
 )
 
-// States is a layout of weights, gradients and optimizer states in memory.
+// States is a layout of weights, gradients and optimizer states in memory, below
+// FSDP. Empty is PlainStates.
 type States string
 
 // Layouts of training state.

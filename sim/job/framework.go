@@ -15,8 +15,7 @@ func (c *Config) software(s *model.Spec) error {
 	if s.Loss, err = c.loss(); err != nil {
 		return err
 	}
-	s.Modules = modules[f.Layers]
-	s.Eager = f.EagerPointwise
+	s.Modules, s.Eager = f.Layers, f.EagerPointwise
 	s.WeightGrads = c.weightGrads(s.Precision, s.GradDtype)
 	s.AddGrads = f.AddsGrads && c.Parallel.ZeRO < 2 || c.GathersOnce()
 	s.LossMetrics = c.Training.LossMetrics
@@ -26,11 +25,6 @@ func (c *Config) software(s *model.Spec) error {
 	return nil
 }
 
-var modules = map[framework.Layers]model.Modules{
-	framework.PlainLayers: model.PlainModules, framework.MegatronLayers: model.MegatronModules,
-	framework.EngineLayers: model.EngineModules,
-}
-
 // weightGrads says where products leave weight gradients. Adding to main
 // gradients in the product takes fp32 main gradients of 16-bit weights that stay
 // whole; other formats are left to autograd.
@@ -38,32 +32,20 @@ func (c *Config) weightGrads(precision, grads gpu.Dtype) model.WeightGrads {
 	if grads != gpu.FP32 || precision.Bytes() == 4 || c.Parallel.ZeRO >= 2 {
 		return model.NewWeightGrads
 	}
-	switch c.Framework.WeightGrads {
-	case framework.FusedGrads:
-		return model.FusedWeightGrads
-	case framework.StandInGrads:
-		return model.StandInWeightGrads
-	}
-	return model.NewWeightGrads
+	return c.Framework.WeightGrads
 }
 
 // loss resolves training.cross_entropy.
 func (c *Config) loss() (model.LossKernels, error) {
-	kernel := c.Training.CrossEntropy
+	kernel := model.LossKernels(c.Training.CrossEntropy)
 	if kernel == "" || kernel == "auto" {
-		kernel = string(c.Framework.CrossEntropy)
+		kernel = c.Framework.CrossEntropy
 	}
-	switch framework.CrossEntropy(kernel) {
-	case framework.FusedLoss:
-		return model.EngineLoss, nil
-	case framework.FlashLoss:
-		return model.FlashLoss, nil
-	case framework.UnfusedLoss:
-		return model.UnfusedLoss, nil
-	case framework.PlainLoss:
-		return model.PlainLoss, nil
+	switch kernel {
+	case model.EngineLoss, model.FlashLoss, model.UnfusedLoss, model.PlainLoss:
+		return kernel, nil
 	}
-	return 0, fmt.Errorf("cross_entropy %q is unknown; write auto, fused, flash, unfused or plain", kernel)
+	return "", fmt.Errorf("cross_entropy %q is unknown; write auto, fused, flash, unfused or plain", kernel)
 }
 
 // tradesHeads resolves parallel.cp_comm: an all-to-all moves less than a ring

@@ -23,7 +23,7 @@ func (j *Job) OptimizerTable() ([]OptimizerBytes, error) {
 		}
 		s := j.Config.State(j.Spec, o, j.DP.Ranks)
 		ranks := j.DP.Ranks
-		if s.Layout == ShardedLayout {
+		if s.Layout == ShardedStates {
 			ranks = j.Config.Shards()
 		}
 		out = append(out, OptimizerBytes{kind, s.Mean(ranks)})

@@ -1,6 +1,8 @@
 package job
 
 import (
+	"cmp"
+
 	"trainsim/sim/framework"
 	"trainsim/sim/gpu"
 	"trainsim/sim/model"
@@ -10,7 +12,8 @@ import (
 // formats, optimizer, ZeRO stage and framework. The memory account, its
 // explanation, the lower bounds and the table of optimizers all read this table.
 type State struct {
-	Layout StateLayout
+	// Layout is how they lie in memory: as the framework lays them out, or as FSDP.
+	Layout framework.States
 	// Weights are what kernels read or, under FSDP, fp32 shards of it, which are
 	// their own masters.
 	Weights Held
@@ -55,19 +58,10 @@ func (h Held) mean(ranks int64) float64 {
 	return float64(h.Bytes)
 }
 
-// StateLayout is how a job lays weights, gradients and optimizer states out in
-// memory: as its framework does, or as FSDP.
-type StateLayout uint8
-
-// The layouts; package framework says what is in its own.
-const (
-	PlainLayout     StateLayout = iota // framework.PlainStates
-	MegatronLayout                     // framework.MegatronStates
-	DeepSpeedLayout                    // framework.DeepSpeedStates
-	// ShardedLayout is FSDP: each unit's parameters, gradients and states are
-	// fp32 shards, what is gathered comes and goes.
-	ShardedLayout
-)
+// ShardedStates is the layout of FSDP, whatever the framework's own: each unit's
+// parameters, gradients and states are fp32 shards, what is gathered comes and
+// goes.
+const ShardedStates framework.States = "sharded"
 
 // State returns the table of a job with a model and an optimizer over so many
 // data-parallel ranks. ZeRO's first stage and Megatron's distributed optimizer
@@ -79,7 +73,7 @@ func (c *Config) State(m *model.Spec, o Optimizer, ranks int64) State {
 		Layout: c.stateLayout(), ReadBytes: parameterBytes(m), SummedBytes: m.GradDtype.Bytes(),
 		Moments: Held{o.states, shared}, MomentTensors: o.moments,
 	}
-	if s.Layout == ShardedLayout {
+	if s.Layout == ShardedStates {
 		s.Weights, s.Gradients = Held{4, true}, Held{4, true}
 		return s
 	}
@@ -88,9 +82,9 @@ func (c *Config) State(m *model.Spec, o Optimizer, ranks int64) State {
 		s.MainGradients = Held{4, shared}
 	}
 	switch {
-	case s.Layout == PlainLayout && ranks > 1:
+	case s.Layout == framework.PlainStates && ranks > 1:
 		s.GradientCopies = s.Gradients
-	case s.Layout == DeepSpeedLayout && s.SummedBytes != s.ReadBytes:
+	case s.Layout == framework.DeepSpeedStates && s.SummedBytes != s.ReadBytes:
 		s.GradientCopies = s.Weights
 	}
 	return s
@@ -105,17 +99,12 @@ func parameterBytes(m *model.Spec) int64 {
 	return m.Precision.Bytes()
 }
 
-// stateLayout returns how the job's framework lays out states.
-func (c *Config) stateLayout() StateLayout {
-	switch {
-	case c.Parallel.ZeRO >= 2 && c.Shards() > 1:
-		return ShardedLayout
-	case c.Framework.States == framework.DeepSpeedStates:
-		return DeepSpeedLayout
-	case c.Framework.States == framework.MegatronStates:
-		return MegatronLayout
+// stateLayout returns how the job lays out states.
+func (c *Config) stateLayout() framework.States {
+	if c.Parallel.ZeRO >= 2 && c.Shards() > 1 {
+		return ShardedStates
 	}
-	return PlainLayout
+	return cmp.Or(c.Framework.States, framework.PlainStates)
 }
 
 // Mean returns the bytes of a parameter on one of so many ranks that share what is

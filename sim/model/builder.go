@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 
 	"trainsim/sim/gpu"
@@ -41,7 +42,10 @@ type place struct {
 }
 
 func newBuilder(s *Spec) *Builder {
-	b := &Builder{Spec: s, chunk: &Chunk{}, grads: make(map[TensorID]Value)}
+	own := *s
+	own.Modules = cmp.Or(own.Modules, PlainModules)
+	own.WeightGrads = cmp.Or(own.WeightGrads, NewWeightGrads)
+	b := &Builder{Spec: &own, chunk: &Chunk{}, grads: make(map[TensorID]Value)}
 	b.ops = &b.chunk.Forward
 	return b
 }

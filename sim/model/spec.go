@@ -16,35 +16,36 @@ type Checkpointing struct {
 }
 
 // Modules says whose layers the model is made of, which decides what copies
-// and additions have kernels of their own.
-type Modules uint8
+// and additions have kernels of their own. Empty is PlainModules.
+type Modules string
 
 // Makers of layers.
 const (
 	// PlainModules are PyTorch's: products add their biases.
-	PlainModules Modules = iota
+	PlainModules Modules = "plain"
 	// MegatronModules are Megatron-LM's own, before Transformer Engine: the
 	// query, key and value biases are added behind the product, and attention
 	// copies what it wants contiguous.
-	MegatronModules
+	MegatronModules Modules = "megatron"
 	// EngineModules are Transformer Engine's, which work in place.
-	EngineModules
+	EngineModules Modules = "transformer-engine"
 )
 
 // WeightGrads says where a matrix product leaves the gradient of its weights.
-type WeightGrads uint8
+// Empty is NewWeightGrads.
+type WeightGrads string
 
 // Places of weight gradients.
 const (
 	// NewWeightGrads are tensors of their own in the format of the weights,
 	// which autograd adds to the gradients there are, or makes them.
-	NewWeightGrads WeightGrads = iota
-	// FusedWeightGrads are added to the main gradients by the product itself.
-	FusedWeightGrads
+	NewWeightGrads WeightGrads = "autograd"
+	// FusedWeightGrads are added to the fp32 main gradients by the product itself.
+	FusedWeightGrads WeightGrads = "fused"
 	// StandInWeightGrads are too, and autograd is given a tensor of the
 	// weights' shape and format in their place, as Transformer Engine does: one
 	// for each distinct shape, made at the first backward and kept.
-	StandInWeightGrads
+	StandInWeightGrads WeightGrads = "stand-in"
 )
 
 // Spec is a model cut for one rank and one micro-batch.
@@ -111,21 +112,22 @@ type Spec struct {
 	GatherLate bool
 }
 
-// LossKernels names the kernels of the cross-entropy.
-type LossKernels uint8
+// LossKernels names the kernels of the cross-entropy. Empty is UnfusedLoss.
+type LossKernels string
 
+// Kernels of the cross-entropy.
 const (
 	// UnfusedLoss works on one fp32 copy of the logits (Megatron-LM).
-	UnfusedLoss LossKernels = iota
+	UnfusedLoss LossKernels = "unfused"
 	// EngineLoss computes loss and gradient in the forward and overwrites the
 	// logits (Transformer Engine).
-	EngineLoss
+	EngineLoss LossKernels = "fused"
 	// FlashLoss reads the logits in their format and writes the gradient beside
 	// them in the backward (FlashAttention's xentropy, not in place).
-	FlashLoss
+	FlashLoss LossKernels = "flash"
 	// PlainLoss is PyTorch's cross_entropy of an fp32 copy: log-softmax, negative
 	// log-likelihood and the gradient of each are tensors of their own.
-	PlainLoss
+	PlainLoss LossKernels = "plain"
 )
 
 // OfLength returns the same for samples of so many tokens.
