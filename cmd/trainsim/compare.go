@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,8 +94,7 @@ func (c *compareCommand) show(cases []report.Case, comparison *report.Comparison
 		err = text.Comparison(c.stdout, comparison, c.verbose)
 	}
 	if err == nil {
-		write := func(w io.Writer) error { return encodeJSON(w, comparison) }
-		err = c.writeDocument(filepath.Join(c.out, "compare.json"), plots.OfComparison, write)
+		err = c.writeDocument(filepath.Join(c.out, "compare.json"), plots.OfComparison, asJSON(comparison))
 	}
 	if err != nil {
 		return err

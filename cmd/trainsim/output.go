@@ -132,9 +132,14 @@ func (a *app) jsonFlag(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&a.json, "json", false, "print one JSON document on stdout and nothing else")
 }
 
+// asJSON returns what writes v as one indented JSON document.
+func asJSON(v any) func(io.Writer) error {
+	return func(w io.Writer) error { return output.JSON(w, v) }
+}
+
 // writeJSON prints v as one indented JSON document on stdout.
 func (a *app) writeJSON(v any) error {
-	return encodeJSON(a.stdout, v)
+	return output.JSON(a.stdout, v)
 }
 
 // showAll prints what a command made of each of its scenarios, if --json asks
@@ -147,10 +152,6 @@ func showAll[T any](a *app, each []T) error {
 		return a.writeJSON(each[0])
 	}
 	return a.writeJSON(each)
-}
-
-func encodeJSON(w io.Writer, v any) error {
-	return output.JSON(w, v) // which indents on the way out
 }
 
 // terminalWidth returns the columns of the terminal on stdout, 0 without one.

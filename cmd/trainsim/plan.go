@@ -244,8 +244,8 @@ func planFile(sizes, gpus int) string {
 
 // writePlan writes a plan as CSV, JSON and figure.
 func (a *app) writePlan(dir string, plan *report.Plan, options []chart.Options) error {
-	write := func(w io.Writer) error { return encodeJSON(w, plan) }
-	err := a.writeDocument(filepath.Join(dir, "plan.json"), plots.OfPlan, write, "plan.toml", "plan-[0-9]*.toml")
+	err := a.writeDocument(filepath.Join(dir, "plan.json"), plots.OfPlan, asJSON(plan),
+		"plan.toml", "plan-[0-9]*.toml")
 	if err == nil {
 		err = a.writeFile(filepath.Join(dir, "plan.csv"), plan.WriteCSV)
 	}

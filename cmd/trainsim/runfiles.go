@@ -41,7 +41,7 @@ func (r *runCommand) write(cfg *job.Config, run *report.Run, res *step.Result, s
 	if err := r.writeDocument(filepath.Join(dir, "run.json"), plots.OfRun, run.Write); err != nil {
 		return err
 	}
-	err := r.writeFile(filepath.Join(dir, "report.json"), func(w io.Writer) error { return encodeJSON(w, run.Report) })
+	err := r.writeFile(filepath.Join(dir, "report.json"), asJSON(run.Report))
 	if err != nil {
 		return err
 	}
@@ -88,8 +88,7 @@ func (r *runCommand) writeReview(cfg *job.Config, run *report.Run, several bool)
 		dir = filepath.Join(dir, fileName(cfg.Name))
 	}
 	var files []string
-	report := func(w io.Writer) error { return encodeJSON(w, run.Report) }
-	if err := r.writeDocument(filepath.Join(dir, "report.json"), plots.OfRun, report); err != nil {
+	if err := r.writeDocument(filepath.Join(dir, "report.json"), plots.OfRun, asJSON(run.Report)); err != nil {
 		return err
 	}
 	for _, o := range r.options {

@@ -17,6 +17,7 @@ import (
 	"trainsim/schedule"
 	"trainsim/schedule/draw"
 	"trainsim/schedule/kinds"
+	"trainsim/sim/output"
 	"trainsim/sim/trace"
 )
 
@@ -218,7 +219,7 @@ func (a *app) showSchedule(ctx context.Context, p *schedule.Program, f *schedule
 func (f *scheduleFlags) write(w io.Writer, p *schedule.Program, r *schedule.Result) error {
 	switch f.format {
 	case "json":
-		return encodeJSON(w, draw.Summarise(p, r))
+		return output.JSON(w, draw.Summarise(p, r))
 	case "csv":
 		return p.WriteCSV(w)
 	case "comm-csv":

@@ -41,7 +41,7 @@ func fillZBVAuto(req *schedule.Request, p *schedule.Program) error {
 	return nil
 }
 
-// attemptV runs one setting and repeats it with the bubbles of the ranks as
+// attempt runs one setting and repeats it with the bubbles of the ranks as
 // approved, as long as that makes the largest bubble smaller.
 func attempt(req *schedule.Request, setting int) (*greedy, error) {
 	best := newGreedy(req, setting, nil)
@@ -56,7 +56,7 @@ func attempt(req *schedule.Request, setting int) (*greedy, error) {
 	return nil, err
 }
 
-// greedyV is one run of the greedy. All ranks advance together: an input
+// greedy is one run. All ranks advance together: an input
 // gradient and a forward a round; weight gradients fill the gaps.
 type greedy struct {
 	req          *schedule.Request

@@ -17,11 +17,11 @@ type Bounder struct {
 }
 
 // NewBounder makes a bounder for jobs like c.
-func NewBounder(c *job.Config) (*Bounder, error) {
+func NewBounder(c *job.Config) *Bounder {
 	return &Bounder{
 		compiler: code.NewCompiler(&c.GPU, c.Framework.Host, 1), chunks: make(map[chunkKey]chunkBound),
 		clusters: make(map[int]*clusterBound), kinds: make(map[string]string),
-	}, nil
+	}
 }
 
 // Bound returns the bounds of a job. The time of one whose micro-batches differ

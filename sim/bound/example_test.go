@@ -18,12 +18,7 @@ func ExampleOf() {
 		fmt.Println(err)
 		return
 	}
-	quick, err := bound.NewBounder(cfg)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	least, err := quick.Bound(cfg)
+	least, err := bound.NewBounder(cfg).Bound(cfg)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -39,7 +39,7 @@ func (b *Builder) unpack(qkv Value) {
 	})
 }
 
-// contextRows brings the heads of Megatron-LM's context back to contextRows of the sequence.
+// contextRows brings the heads of Megatron-LM's context back to rows of the sequence.
 func (b *Builder) contextRows(ctx Value) Value {
 	if b.Modules == MegatronModules {
 		n := ctx.Rows * ctx.Width * b.element()

@@ -136,10 +136,6 @@ func (c *Config) SampleBytes() int64 { return 3 * 8 * c.SeqLen }
 // FusedAttention reports whether one kernel computes the attention's core.
 func (c *Config) FusedAttention() bool { return c.Attention != Unfused }
 
-// NeedsEngine reports whether Megatron has the layers in Transformer Engine's
-// modules alone: RMS norms, and the gated blocks that came with them.
-func (c *Config) NeedsEngine() bool { return c.Norm == RMSNorm }
-
 // TradesHeads reports whether so many tensor- and context-parallel ranks may
 // exchange sequence for heads: they share them evenly. Latent attention has the
 // ring alone.

@@ -212,10 +212,6 @@ func fits(ctx context.Context, c *job.Config) (used float64, ok bool) {
 // leastMemory is a bound that the fullest GPU's memory is not below, found from a
 // layer of each kind.
 func leastMemory(c *job.Config) (int64, error) {
-	bounder, err := bound.NewBounder(c)
-	if err != nil {
-		return 0, err
-	}
-	least, err := bounder.Bound(c)
+	least, err := bound.NewBounder(c).Bound(c)
 	return least.Memory, err
 }

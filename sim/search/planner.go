@@ -70,10 +70,7 @@ const planRound = 32
 // that cannot fit are left out.
 func (p *planning) bound(ctx context.Context) error {
 	base := p.Space.Base
-	bounder, err := bound.NewBounder(base)
-	if err != nil {
-		return err
-	}
+	bounder := bound.NewBounder(base)
 	for i := range p.options.Shard.Count(len(p.Layouts)) {
 		if err := ctx.Err(); err != nil {
 			return err

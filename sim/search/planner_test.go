@@ -103,8 +103,7 @@ func TestBoundsAreBounds(t *testing.T) {
 
 // checkBounds returns how many bounds of the step time are close.
 func checkBounds(t *testing.T, space *Space, layouts []Layout, rows []report.SweepRow) (near int) {
-	bounder, err := bound.NewBounder(space.Base)
-	require.NoError(t, err)
+	bounder := bound.NewBounder(space.Base)
 	simulated := 0
 	for i, l := range layouts {
 		cfg := l.Apply(space.Base)
