@@ -11,7 +11,7 @@
 //
 // Files in reading order, callers before what they call: load.go is one load;
 // set.go lays --set over the text; resolve.go, inherit.go, import.go, slots.go,
-// lengths.go, topology.go and named.go read what the text names; complete.go and
+// framework.go, lengths.go, topology.go and named.go read what the text names; complete.go and
 // batch.go fill in what follows; validate.go, layout.go, size.go and problems.go
 // check the whole; decode.go fills the Config. writepreset.go, machine.go, list.go
 // and presettext.go are about presets alone. files.go, encode.go, parse.go and

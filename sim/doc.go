@@ -12,4 +12,6 @@
 //
 // Time is an integer of picoseconds. A transfer's length is rounded up once,
 // when the whole transfer is known, never once a hop or once a chunk.
+//
+// Files in reading order: time.go, engine.go, queue.go, rand.go, units.go.
 package sim

@@ -25,8 +25,8 @@ func newListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list KIND [NAME]",
 		Short: "List what is built in, or print one of it",
-		Long: `list shows the built-in scenarios, models, gpus, clusters or schedules, or the
-figures that commands draw. With the name of one it prints that file, a preset with
+		Long: `list shows the built-in scenarios, models, gpus, clusters, frameworks or
+schedules, or the figures that commands draw. With the name of one it prints that file, a preset with
 all that it takes from the one on which it stands, with the sources of its figures.`,
 		Example: `  trainsim list gpus
   trainsim list scenarios 70b-tp4-pp2 >my.toml`,

@@ -17,7 +17,8 @@
 // send.go (from a call to its plan); tuner.go, constants.go, search.go (what NCCL
 // estimates) and fits.go (what was measured); traffic.go and exchange.go (what a
 // call puts on links); rings.go, netrings.go, islandrings.go, order.go and
-// cycles.go (the ways of rings); hierarchical.go; memory.go.
+// cycles.go (the ways of rings); widest.go (the best ring of a node);
+// hierarchical.go; memory.go.
 //
 // To add a collective algorithm: it is a constant in algorithm.go, a case of
 // supports and its bandwidth in tuner.go, its latency in constants.go, its

@@ -2,6 +2,6 @@
 // their units, defaults, ranges and words.
 //
 // Files in reading order: explain.go looks keys up, keys.go and synonyms.go find
-// them, paths.go knows those that a job's Config holds; job.go, machine.go and
-// memory.go are the keys of scenarios, report.go the fields of reports.
+// them, paths.go knows those that a job's Config holds; job.go, framework.go,
+// machine.go and memory.go are the keys of scenarios, report.go the fields of reports.
 package keys

@@ -36,4 +36,9 @@
 //
 // Nothing in this package knows a model, a training run or a table of
 // measurements.
+//
+// Files in reading order: device.go (a device), kernel.go, dtype.go (what is asked
+// of it), time.go; gemm.go, attention.go, streaming.go (the three kinds of
+// kernels); beside.go (collectives at the same time), power.go, variation.go (cards
+// that differ); units.go, name.go.
 package gpu

@@ -15,8 +15,11 @@
 // published closed forms (34sbh + 5as^2b and its relatives, Korthikanti et al.
 // 2022, arXiv 2205.05198) come out of this as a result.
 //
-// To add a kind of layer: it is a type with the methods of Layer, and a Family that
-// puts it into a Stack. Files, to read in this order:
+// To add a kind of layer: it is a type with the methods of [Layer] (what comes in,
+// its operators, its parameters) in a file of its own, and a [Family] that puts it
+// into a Stack (the transformer, or one that
+// [Register] adds); the keys that it needs are fields of Config with their checks in
+// problems.go and their texts in scenarios/keys. Files, to read in this order:
 //
 //	config.go                        the keys of a model
 //	problems.go, layout.go           what is wrong with them, alone and under a layout

@@ -3,5 +3,5 @@
 //
 // Files in reading order: output.go (files), temporary.go (what they are until they
 // are whole), lock.go, lock_unix.go, lock_other.go (folders), gone_unix.go and
-// gone_other.go (processes).
+// gone_other.go (processes); json.go (a document).
 package output

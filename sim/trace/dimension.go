@@ -5,9 +5,12 @@ package trace
 // and a colour in figures. Groups that serve several dimensions (the replicas of
 // an expert, the two ends that share an embedding) belong to one of them.
 //
-// To add a dimension, add its constant and its row of the table below, say in
-// package code which groups are its own, and explain its key of the report in
-// package keys. Kinds, streams, reports and figures follow.
+// To add a dimension: its constant and its row of the table below; its groups of
+// ranks in model.Group, with what layers send over them; which of those groups are
+// its own in code.Dimensions; who is a member in sim/job/groups.go and, if the job
+// chooses its size, the field in job.Parallel; and both keys, of the scenario and
+// of the report, in package keys. Kinds of spans, streams, reports and figures
+// follow.
 type Dimension uint8
 
 // Dimensions, in the order of reports, streams and legends.

@@ -4,9 +4,6 @@
 // dimensions, [Dimension], from which kinds of spans, streams, report keys and
 // colours follow.
 //
-// To add a parallel dimension, add its entry to that table and its communicators
-// to sim/job/groups.go; what is sent over them is said by package model.
-//
 // Files in reading order: trace.go (what a recording holds), dimension.go,
 // names.go, blocks.go (the allocator's blocks); chrome.go; saved.go, load.go and
 // columns.go (a saved run and its columns).

@@ -4,5 +4,5 @@
 // search's shards.
 //
 // Files in reading order: journal.go (the results in a folder), append.go,
-// header.go and format.go (the file), merge.go (shards).
+// header.go, format.go, seal.go and place.go (the file), merge.go (shards).
 package journal
