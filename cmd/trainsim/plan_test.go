@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,32 +12,9 @@ import (
 	"trainsim/sim/report"
 )
 
-// planSmall is a job of which every layout can be simulated in a test.
-const planSmall = `
-name = "small"
-[model]
-layers = 4
-hidden = 1024
-heads = 8
-vocab = 8192
-seq_len = 1024
-[cluster]
-preset = "dgx-h100"
-nodes = 1
-[parallel]
-overlap_grad_reduce = true
-[schedule]
-microbatches = 1
-microbatch_size = 1
-[host]
-framework = "cuda-graphs"
-`
-
 // plan runs the command on the small job.
 func plan(t *testing.T, dir string, args ...string) result {
-	file := filepath.Join(dir, "small.toml")
-	require.NoError(t, os.WriteFile(file, []byte(planSmall), 0o666))
-	return trainsim(append([]string{"plan", file, "-q", "--global-batch", "8", "-o", filepath.Join(dir, "out")}, args...)...)
+	return trainsim(append([]string{"plan", "../../sim/search/testdata/small.toml", "-q", "--global-batch", "8", "-o", filepath.Join(dir, "out")}, args...)...)
 }
 
 // The winner runs as planned, and the same command again changes nothing.

@@ -18,29 +18,8 @@ import (
 	"trainsim/sim/step"
 )
 
-// planSmall is a job of which every layout can be simulated in a test.
-const planSmall = `
-name = "small"
-[model]
-layers = 4
-hidden = 1024
-heads = 8
-vocab = 8192
-seq_len = 1024
-[cluster]
-preset = "dgx-h100"
-nodes = 1
-[parallel]
-overlap_grad_reduce = true
-[schedule]
-microbatches = 1
-microbatch_size = 1
-[host]
-framework = "cuda-graphs"
-`
-
 func smallSpace(t *testing.T, sets ...string) *Space {
-	base, err := scenarios.LoadReader(strings.NewReader(planSmall), "small.toml", sets)
+	base, err := scenarios.LoadWith("testdata/small.toml", sets)
 	require.NoError(t, err)
 	s := NewSpace(base)
 	s.Batch, s.Kinds = 8, []string{"1f1b", "interleaved", "zb-h1", "gpipe"}
